@@ -1,0 +1,106 @@
+//! The command line: global options, the list of commands, one match, and the
+//! one place where a failure becomes an exit code.
+
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use crate::commands;
+use crate::error::{Error, Kind, Result};
+use crate::host::paths::Dirs;
+use crate::host::signals;
+use crate::host::ui::{Format, Ui};
+
+/// Linux kernel patch series kept as source.
+#[derive(Debug, Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask", version, max_term_width = 100)]
+pub struct Cli {
+    /// How results are written to stdout.
+    #[arg(long, global = true, value_enum, default_value_t = Format::Human)]
+    pub format: Format,
+    /// The project folder: the one with `series/`. Default: the nearest one upward.
+    #[arg(long, global = true, value_name = "DIR", env = "KSERIES_PROJECT")]
+    pub project: Option<PathBuf>,
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The commands, in the order in which a newcomer meets them.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Which host tools are there, what is missing for what, and how to install it.
+    Doctor(commands::doctor::Doctor),
+}
+
+/// How a command that could be carried out ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// All that was asked holds (exit code 0).
+    Held,
+    /// A check failed; the report says which (exit code 1).
+    Failed,
+}
+
+/// What every command is given.
+#[derive(Debug)]
+pub struct Ctx {
+    /// Talks to the user.
+    pub ui: Ui,
+    /// Where things are found and kept.
+    pub dirs: Dirs,
+}
+
+impl Command {
+    fn run(&self, ctx: &Ctx) -> Result<Outcome> {
+        match self {
+            Command::Doctor(c) => c.run(ctx),
+        }
+    }
+}
+
+/// Parses the arguments, runs the command, and says how it ended.
+#[must_use]
+pub fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(e) => {
+            // clap's own exit code for bad usage is 2, ours as well; help is 0.
+            let _ = e.print();
+            return ExitCode::from(u8::try_from(e.exit_code()).unwrap_or(2));
+        }
+    };
+    let ui = Ui::new(cli.format);
+    match run(&cli, &ui) {
+        Ok(Outcome::Held) => ExitCode::SUCCESS,
+        Ok(Outcome::Failed) => ExitCode::from(Kind::Check.exit_code()),
+        Err(e) => {
+            report(&ui, &e);
+            ExitCode::from(e.kind().exit_code())
+        }
+    }
+}
+
+fn run(cli: &Cli, ui: &Ui) -> Result<Outcome> {
+    signals::install()?;
+    let dirs = Dirs::locate(cli.project.as_deref())?;
+    let ctx = Ctx { ui: ui.clone(), dirs };
+    cli.command.run(&ctx)
+}
+
+fn report(ui: &Ui, e: &Error) {
+    if ui.format() == Format::Json {
+        let value = serde_json::json!({ "error": {
+            "kind": format!("{:?}", e.kind()).to_lowercase(),
+            "asked": e.asked(),
+            "found": e.what_was_found(),
+            "mend": e.hints(),
+        }});
+        // The result channel carries the failure too, so that a reader of JSON
+        // need not parse the talk.
+        let _ = writeln!(std::io::stdout(), "{value}");
+    }
+    ui.error(e);
+}

@@ -1,0 +1,3 @@
+//! One file a command: its options, and what it does in terms of the modules.
+
+pub mod doctor;

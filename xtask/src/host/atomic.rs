@@ -1,0 +1,150 @@
+//! Products that appear whole or not at all: written beside their place,
+//! synced, and renamed into it.
+
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use crate::error::{Error, IoContext, Result};
+
+/// Writes `bytes` to `path` so that a reader, or a kill at any moment, sees the
+/// old file or the new one and never a part.
+///
+/// # Errors
+/// When the folder cannot be made or written; the old file is then as it was.
+pub fn write(path: &Path, bytes: &[u8]) -> Result<()> {
+    let dir = parent(path)?;
+    fs::create_dir_all(dir).at("create folder", dir)?;
+    let mut tmp = tempfile::Builder::new()
+        .prefix(".writing-")
+        .permissions(permissions(0o666))
+        .tempfile_in(dir)
+        .at("create a file in", dir)?;
+    tmp.write_all(bytes).at("write", path)?;
+    tmp.as_file().sync_all().at("sync", path)?;
+    tmp.persist(path).map_err(|e| e.error).at("rename into place", path)?;
+    Ok(())
+}
+
+fn permissions(mode: u32) -> fs::Permissions {
+    use std::os::unix::fs::PermissionsExt as _;
+    fs::Permissions::from_mode(mode)
+}
+
+fn parent(path: &Path) -> Result<&Path> {
+    match path.parent() {
+        Some(p) if p.as_os_str().is_empty() => Ok(Path::new(".")),
+        Some(p) => Ok(p),
+        None => Err(Error::usage(format!("cannot write to {}", path.display()))
+            .found("it has no parent folder")),
+    }
+}
+
+/// A folder being filled: it takes its place with [`Dir::commit`], and is
+/// removed when dropped before.
+#[derive(Debug)]
+pub struct Dir {
+    place: PathBuf,
+    staging: tempfile::TempDir,
+}
+
+impl Dir {
+    /// Begins a folder that will stand at `place`.
+    ///
+    /// # Errors
+    /// When the parent folder cannot be made or written.
+    pub fn begin(place: &Path) -> Result<Dir> {
+        let dir = parent(place)?;
+        fs::create_dir_all(dir).at("create folder", dir)?;
+        let staging = tempfile::Builder::new()
+            .prefix(".writing-")
+            .permissions(permissions(0o777))
+            .tempdir_in(dir)
+            .at("create a folder in", dir)?;
+        Ok(Dir { place: place.to_owned(), staging })
+    }
+
+    /// Where to write until it is committed.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        self.staging.path()
+    }
+
+    /// Syncs the files and puts the folder in its place; a folder that stood
+    /// there before is replaced.
+    ///
+    /// # Errors
+    /// When a sync or rename fails; the old folder is then as it was.
+    pub fn commit(self) -> Result<()> {
+        for entry in walkdir::WalkDir::new(self.staging.path()) {
+            let entry = entry.map_err(|e| {
+                Error::host(format!("cannot read {}", self.staging.path().display()))
+                    .found(e.to_string())
+            })?;
+            if entry.file_type().is_file() {
+                File::open(entry.path()).and_then(|f| f.sync_all()).at("sync", entry.path())?;
+            }
+        }
+        let dir = parent(&self.place)?.to_owned();
+        let old = if self.place.symlink_metadata().is_ok() {
+            let aside = tempfile::Builder::new()
+                .prefix(".replaced-")
+                .tempdir_in(&dir)
+                .at("create a folder in", &dir)?;
+            fs::rename(&self.place, aside.path().join("old")).at("move aside", &self.place)?;
+            Some(aside)
+        } else {
+            None
+        };
+        if let Err(e) = fs::rename(self.staging.path(), &self.place) {
+            if let Some(aside) = &old {
+                let _ = fs::rename(aside.path().join("old"), &self.place);
+            }
+            return Err(crate::error::io_error("rename into place", &self.place, &e));
+        }
+        // The staging folder is now the product: it must not be removed on drop.
+        let _ = self.staging.keep();
+        if let Ok(d) = File::open(&dir) {
+            let _ = d.sync_all();
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_dropped_folder_leaves_nothing() {
+        let t = tempfile::tempdir().unwrap();
+        let d = Dir::begin(&t.path().join("x")).unwrap();
+        fs::write(d.path().join("f"), "1").unwrap();
+        drop(d);
+        assert_eq!(fs::read_dir(t.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn a_committed_folder_replaces_the_old_one_whole() {
+        let t = tempfile::tempdir().unwrap();
+        let place = t.path().join("x");
+        for n in ["1", "2"] {
+            let d = Dir::begin(&place).unwrap();
+            fs::write(d.path().join(n), n).unwrap();
+            d.commit().unwrap();
+        }
+        let names: Vec<_> = fs::read_dir(&place).unwrap().map(|e| e.unwrap().file_name()).collect();
+        assert_eq!(names, ["2"]);
+        assert_eq!(fs::read_dir(t.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_written_file_is_replaced_whole() {
+        let t = tempfile::tempdir().unwrap();
+        let f = t.path().join("a/b");
+        write(&f, b"one").unwrap();
+        write(&f, b"two").unwrap();
+        assert_eq!(fs::read(&f).unwrap(), b"two");
+        assert_eq!(fs::read_dir(t.path().join("a")).unwrap().count(), 1);
+    }
+}

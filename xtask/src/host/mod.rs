@@ -1,0 +1,11 @@
+//! The host: its tools, processes, folders, locks, signals, and the terminal.
+//!
+//! No other module spawns a process or writes a product file by itself.
+
+pub mod atomic;
+pub mod lock;
+pub mod paths;
+pub mod process;
+pub mod signals;
+pub mod tools;
+pub mod ui;

@@ -1,0 +1,156 @@
+//! Where things are: the project folder, its products, and the folders of the
+//! user (XDG) for the cache and the configuration.
+
+use std::path::{Component, Path, PathBuf};
+
+use etcetera::base_strategy::{BaseStrategy as _, Xdg};
+
+use crate::error::{Error, Result};
+
+/// The folder name below the user's cache and configuration folders.
+const APP: &str = "kseries";
+
+/// The folders of one run.
+#[derive(Clone, Debug)]
+pub struct Dirs {
+    project: Option<PathBuf>,
+    cache: PathBuf,
+    config: PathBuf,
+}
+
+impl Dirs {
+    /// Finds them: the project is `named`, or the nearest folder upward from the
+    /// current one with a `series/` in it.
+    ///
+    /// # Errors
+    /// When `named` has no `series/`, or the home folder is not known.
+    pub fn locate(named: Option<&Path>) -> Result<Dirs> {
+        let xdg = Xdg::new().map_err(|e| {
+            Error::host("cannot find the user's folders")
+                .found(e.to_string())
+                .hint("set HOME, or XDG_CACHE_HOME and XDG_CONFIG_HOME")
+        })?;
+        let project = match named {
+            Some(dir) if dir.join("series").is_dir() => {
+                Some(std::path::absolute(dir).unwrap_or_else(|_| dir.to_owned()))
+            }
+            Some(dir) => {
+                return Err(Error::usage(format!("--project {}", dir.display()))
+                    .found("it has no folder series/")
+                    .hint("name the folder that holds series/, or make it with new-series"));
+            }
+            None => nearest_project(),
+        };
+        Ok(Dirs { project, cache: xdg.cache_dir().join(APP), config: xdg.config_dir().join(APP) })
+    }
+
+    /// Folders for a test or an embedding program.
+    #[must_use]
+    pub fn at(project: &Path, cache: &Path) -> Dirs {
+        Dirs {
+            project: Some(project.to_owned()),
+            cache: cache.to_owned(),
+            config: cache.join("config"),
+        }
+    }
+
+    /// The project folder.
+    ///
+    /// # Errors
+    /// When there is none upward from here.
+    pub fn project(&self) -> Result<&Path> {
+        self.project.as_deref().ok_or_else(|| {
+            Error::usage("this command works on a project")
+                .found("no folder with series/ here or upward")
+                .hint("change into one, or name it with --project DIR")
+        })
+    }
+
+    /// Downloads, the store, worktrees, object folders and ccache. Nothing
+    /// depends on its being there.
+    #[must_use]
+    pub fn cache(&self) -> &Path {
+        &self.cache
+    }
+
+    /// The user's configuration folder.
+    #[must_use]
+    pub fn config(&self) -> &Path {
+        &self.config
+    }
+
+    /// Where products go: `out/` in the project.
+    ///
+    /// # Errors
+    /// When there is no project.
+    pub fn out(&self) -> Result<PathBuf> {
+        Ok(self.project()?.join("out"))
+    }
+}
+
+fn nearest_project() -> Option<PathBuf> {
+    let here = std::env::current_dir().ok()?;
+    here.ancestors().find(|d| d.join("series").is_dir()).map(Path::to_owned)
+}
+
+/// Checks that `path`, which came from a series file, stays below the folder it
+/// is relative to, and gives it back in plain form.
+///
+/// # Errors
+/// When it is absolute, empty, has `..`, a NUL byte, or names something in `.git`.
+pub fn stay_below<'p>(path: &'p str, what: &str) -> Result<&'p Path> {
+    let bad = |why: &str| {
+        Err(Error::usage(format!("{what} \"{}\"", path.escape_default()))
+            .found(why)
+            .hint("name it relative to its folder, without \"..\""))
+    };
+    if path.is_empty() {
+        return bad("it is empty");
+    }
+    if path.contains('\0') {
+        return bad("it has a NUL byte");
+    }
+    let p = Path::new(path);
+    for c in p.components() {
+        match c {
+            Component::Normal(part) if part.eq_ignore_ascii_case(".git") => {
+                return bad("it goes into .git");
+            }
+            Component::Normal(_) => {}
+            Component::CurDir => return bad("it has a \".\" component"),
+            Component::ParentDir => return bad("it leaves its folder with \"..\""),
+            Component::RootDir | Component::Prefix(_) => return bad("it is absolute"),
+        }
+    }
+    if path.contains("//") || path.contains("/./") || path.ends_with('/') || path.ends_with("/.") {
+        return bad("it is not in plain form");
+    }
+    Ok(p)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::stay_below;
+
+    #[test]
+    fn paths_stay_below() {
+        for good in ["a", "net/core/dev.c", ".clang-format", "a b/c", "a..b"] {
+            assert!(stay_below(good, "file").is_ok(), "{good}");
+        }
+        for bad in [
+            "",
+            "/etc/passwd",
+            "..",
+            "a/../../b",
+            "./a",
+            "a/./b",
+            ".git/config",
+            "a/.GIT/x",
+            "a//b",
+            "a/",
+            "a\0b",
+        ] {
+            assert!(stay_below(bad, "file").is_err(), "{bad:?}");
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! Ctrl-C and termination: children end with us, and nothing stays half-written.
+//!
+//! A thread waits for the signals. On the first it raises a flag and ends the
+//! registered process groups; the work then fails at its next [`check`] and its
+//! clean-up runs as for any failure. A second signal, or five seconds without an
+//! end, exits at once.
+
+use std::collections::BTreeSet;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use nix::sys::signal::{Signal, killpg};
+use nix::unistd::Pid;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+
+use crate::error::{Error, Kind, Result};
+
+static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+static GROUPS: Mutex<BTreeSet<i32>> = Mutex::new(BTreeSet::new());
+
+/// Begins to listen for SIGINT, SIGTERM and SIGHUP.
+///
+/// # Errors
+/// When the handlers cannot be registered.
+pub fn install() -> Result<()> {
+    let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP])
+        .map_err(|e| Error::host("cannot listen for signals").found(e.to_string()))?;
+    std::thread::spawn(move || {
+        for _ in signals.forever() {
+            if INTERRUPTED.swap(true, Ordering::SeqCst) {
+                end_groups(Signal::SIGKILL);
+                std::process::exit(i32::from(Kind::Interrupted.exit_code()));
+            }
+            end_groups(Signal::SIGTERM);
+            std::thread::spawn(|| {
+                std::thread::sleep(Duration::from_secs(2));
+                end_groups(Signal::SIGKILL);
+                std::thread::sleep(Duration::from_secs(3));
+                std::process::exit(i32::from(Kind::Interrupted.exit_code()));
+            });
+        }
+    });
+    Ok(())
+}
+
+/// Fails when the user has asked to end; long work calls it between its steps.
+///
+/// # Errors
+/// After the first SIGINT, SIGTERM or SIGHUP.
+pub fn check() -> Result<()> {
+    if INTERRUPTED.load(Ordering::SeqCst) {
+        return Err(Error::new(Kind::Interrupted, "ended by the user")
+            .hint("nothing was left half-written; run the command again to go on"));
+    }
+    Ok(())
+}
+
+/// Registers a child's process group, to be ended with us.
+pub fn register(group: i32) {
+    if let Ok(mut groups) = GROUPS.lock() {
+        groups.insert(group);
+    }
+}
+
+/// Takes a group that has ended off the list.
+pub fn unregister(group: i32) {
+    if let Ok(mut groups) = GROUPS.lock() {
+        groups.remove(&group);
+    }
+}
+
+fn end_groups(signal: Signal) {
+    if let Ok(groups) = GROUPS.lock() {
+        for group in groups.iter() {
+            let _ = killpg(Pid::from_raw(*group), signal);
+        }
+    }
+}
