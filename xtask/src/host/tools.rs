@@ -2,58 +2,82 @@
 //! brings it.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use serde::Serialize;
 
 use crate::error::{Error, Result};
 use crate::host::process::Cmd;
 
+/// What a set of tools is for; `quickstart` and `ci` each need some of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Need {
+    /// `quickstart` cannot do without.
+    Core,
+    /// `ci` needs it besides.
+    Ci,
+    /// Some command is better with it.
+    Optional,
+}
+
 /// One tool that some command needs.
 #[derive(Clone, Copy, Debug)]
 pub struct Tool {
-    /// The program's name on PATH, or a header's path below /usr/include.
+    /// The program's name on PATH, a header's path below /usr/include, the
+    /// absolute path of a file, or `python3: MODULE`.
     pub name: &'static str,
     /// What it is needed for.
     pub needed_for: &'static str,
     /// The Debian package that has it.
     pub package: &'static str,
-    /// Whether quickstart cannot do without.
-    pub required: bool,
+    /// Who cannot do without.
+    pub need: Need,
 }
 
 /// Every tool that any command may call.
 pub const TOOLS: &[Tool] = &[
-    tool("git", "proofs, send", "git", true),
-    tool("gcc", "kernels, selftests", "gcc", true),
-    tool("make", "kernels", "make", true),
-    tool("flex", "kernels", "flex", true),
-    tool("bison", "kernels", "bison", true),
-    tool("bc", "kernels", "bc", true),
-    tool("perl", "kernels, checkpatch", "perl", true),
-    tool("gelf.h", "kernels (objtool)", "libelf-dev", true),
-    tool("openssl/ssl.h", "kernels (certificates)", "libssl-dev", true),
-    tool("xz", "archives by hand", "xz-utils", false),
-    tool("apt-get", "distribution kernel source", "apt", false),
-    tool("dpkg-deb", "distribution kernel source", "dpkg", false),
-    tool("curl", "bases by URL", "curl", false),
-    tool("ccache", "faster builds", "ccache", true),
-    tool("qemu-system-x86_64", "guests, x86_64", "qemu-system-x86", true),
-    tool("qemu-system-aarch64", "guests, arm64", "qemu-system-arm", false),
-    tool("aarch64-linux-gnu-gcc", "kernels, arm64", "gcc-aarch64-linux-gnu", false),
-    tool("busybox", "guests", "busybox-static", true),
-    tool("vng", "guests, virtme-ng", "virtme-ng", false),
-    tool("sparse", "check", "sparse", false),
-    tool("spatch", "Coccinelle edits", "coccinelle", false),
-    tool("b4", "mail proofs", "b4", false),
+    tool("git", "proofs, clones, send", "git", Need::Core),
+    tool("apt-get", "distribution kernel source", "apt", Need::Core),
+    tool("dpkg-deb", "distribution kernel source", "dpkg", Need::Core),
+    tool("gcc", "kernels, selftests", "gcc", Need::Core),
+    tool("make", "kernels", "make", Need::Core),
+    tool("flex", "kernels", "flex", Need::Core),
+    tool("bison", "kernels", "bison", Need::Core),
+    tool("bc", "kernels", "bc", Need::Core),
+    tool("perl", "kernels, checkpatch", "perl", Need::Core),
+    tool("python3", "kernels, virtme-ng, b4", "python3", Need::Core),
+    tool("rsync", "kernel headers", "rsync", Need::Core),
+    tool("cpio", "kernel headers", "cpio", Need::Core),
+    tool("kmod", "kernel modules", "kmod", Need::Core),
+    tool("gelf.h", "kernels (objtool)", "libelf-dev", Need::Core),
+    tool("openssl/ssl.h", "kernels (certificates)", "libssl-dev", Need::Core),
+    tool("ccache", "faster builds", "ccache", Need::Core),
+    tool("qemu-system-x86_64", "guests, x86_64", "qemu-system-x86", Need::Core),
+    tool("busybox", "guests", "busybox-static", Need::Core),
+    tool("qemu-system-aarch64", "guests, arm64", "qemu-system-arm", Need::Ci),
+    tool("aarch64-linux-gnu-gcc", "kernels, arm64", "gcc-aarch64-linux-gnu", Need::Ci),
+    tool(
+        "/usr/aarch64-linux-gnu/lib/libc.a",
+        "selftests, arm64",
+        "libc6-dev-arm64-cross",
+        Need::Ci,
+    ),
+    tool("python3: ensurepip", "virtme-ng, b4", "python3-venv", Need::Ci),
+    tool("sparse", "check", "sparse", Need::Ci),
+    tool("curl", "bases by URL", "curl", Need::Optional),
+    tool("vng", "guests, virtme-ng", "virtme-ng", Need::Optional),
+    tool("spatch", "Coccinelle edits", "coccinelle", Need::Optional),
+    tool("b4", "mail proofs", "b4", Need::Optional),
 ];
 
 const fn tool(
     name: &'static str,
     needed_for: &'static str,
     package: &'static str,
-    required: bool,
+    need: Need,
 ) -> Tool {
-    Tool { name, needed_for, package, required }
+    Tool { name, needed_for, package, need }
 }
 
 /// A tool and what was found of it.
@@ -65,59 +89,76 @@ pub struct Found {
     pub needed_for: &'static str,
     /// The Debian package that has it.
     pub package: &'static str,
-    /// Whether quickstart cannot do without.
-    pub required: bool,
+    /// Who cannot do without.
+    pub need: Need,
     /// Where it is.
     pub path: Option<PathBuf>,
-    /// The first line of its `--version`.
+    /// The first line of its `--version`; only asked by [`with_versions`].
     pub version: Option<String>,
 }
 
-/// Looks for every tool.
+/// Looks for every tool that `wanted` picks.
 #[must_use]
-pub fn survey() -> Vec<Found> {
-    TOOLS.iter().map(find).collect()
+pub fn survey(wanted: impl Fn(&Found) -> bool) -> Vec<Found> {
+    TOOLS.iter().map(find).filter(wanted).collect()
 }
 
 fn find(t: &Tool) -> Found {
-    let header = t.name.ends_with(".h");
-    let path = if header {
-        Some(PathBuf::from("/usr/include").join(t.name)).filter(|p| p.exists()).or_else(|| {
-            // Multi-arch headers live one folder down.
-            std::fs::read_dir("/usr/include")
-                .ok()?
-                .flatten()
-                .map(|d| d.path().join(t.name))
-                .find(|p| p.exists())
-        })
+    let path = if let Some(module) = t.name.strip_prefix("python3: ") {
+        python_module(module)
+    } else if t.name.starts_with('/') {
+        Some(PathBuf::from(t.name)).filter(|p| p.exists())
+    } else if t.name.ends_with(".h") {
+        header(t.name)
     } else {
         which::which(t.name).ok()
     };
-    let version = path.as_ref().filter(|_| !header).and_then(|p| {
-        let out = Cmd::new(p).arg("--version").timeout(std::time::Duration::from_secs(10));
-        let out = out.output().ok()?;
-        String::from_utf8_lossy(&out.stdout).lines().next().map(str::to_owned)
-    });
     Found {
         name: t.name,
         needed_for: t.needed_for,
         package: t.package,
-        required: t.required,
+        need: t.need,
         path,
-        version,
+        version: None,
     }
 }
 
-/// The command that installs the packages of `missing`, on a host that has apt.
+fn header(name: &str) -> Option<PathBuf> {
+    let include = PathBuf::from("/usr/include");
+    Some(include.join(name)).filter(|p| p.exists()).or_else(|| {
+        // Multi-arch headers live one folder down.
+        std::fs::read_dir(include).ok()?.flatten().map(|d| d.path().join(name)).find(|p| p.exists())
+    })
+}
+
+/// Distributions split Python's own modules off: ask the Python that would be used.
+fn python_module(module: &str) -> Option<PathBuf> {
+    let script = format!("import {module}; print({module}.__path__[0])");
+    let out = Cmd::new("python3").args(["-c", &script]).timeout(Duration::from_secs(10)).output();
+    out.ok().filter(|o| o.ok()).map(|o| PathBuf::from(o.text()))
+}
+
+/// Asks each found program for its version.
 #[must_use]
-pub fn install_command(missing: &[&Found]) -> Option<String> {
+pub fn with_versions(mut found: Vec<Found>) -> Vec<Found> {
+    for t in &mut found {
+        let is_program = !t.name.ends_with(".h") && !t.name.contains(['/', ' ']);
+        t.version = t.path.as_ref().filter(|_| is_program).and_then(|p| {
+            let out = Cmd::new(p).arg("--version").timeout(Duration::from_secs(10)).output();
+            let out = out.ok()?;
+            String::from_utf8_lossy(&out.stdout).lines().next().map(str::to_owned)
+        });
+    }
+    found
+}
+
+/// The packages that have these tools, each once.
+#[must_use]
+pub fn packages(missing: &[&Found]) -> Vec<&'static str> {
     let mut packages: Vec<&str> = missing.iter().map(|t| t.package).collect();
     packages.sort_unstable();
     packages.dedup();
-    if packages.is_empty() {
-        return None;
-    }
-    Some(format!("apt-get install --no-install-recommends {}", packages.join(" ")))
+    packages
 }
 
 /// The path of a tool, or the failure that names its package.
@@ -132,4 +173,23 @@ pub fn need(name: &str) -> Result<PathBuf> {
             None => error.hint("install it, or set PATH"),
         }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_there_is_found_and_what_is_not_names_its_package() {
+        let all = survey(|_| true);
+        assert_eq!(all.len(), TOOLS.len());
+        let sh = Tool { name: "sh", needed_for: "", package: "dash", need: Need::Core };
+        assert!(find(&sh).path.is_some());
+        let none = Tool { name: "no-such-tool", needed_for: "", package: "p", need: Need::Core };
+        let none = find(&none);
+        assert_eq!(packages(&[&none, &none]), ["p"]);
+        assert!(none.path.is_none());
+        let e = need("no-such-tool").unwrap_err();
+        assert_eq!(e.kind().exit_code(), 3);
+    }
 }
