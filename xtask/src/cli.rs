@@ -33,6 +33,8 @@ pub struct Cli {
 pub enum Command {
     /// Which host tools are there, what is missing for what, and how to install it.
     Doctor(commands::doctor::Doctor),
+    /// Everything that the project's own CI runs; ends with the counts.
+    Ci(commands::ci::Ci),
 }
 
 /// How a command that could be carried out ended.
@@ -57,6 +59,7 @@ impl Command {
     fn run(&self, ctx: &Ctx) -> Result<Outcome> {
         match self {
             Command::Doctor(c) => c.run(ctx),
+            Command::Ci(c) => c.run(ctx),
         }
     }
 }

@@ -1,3 +1,4 @@
 //! One file a command: its options, and what it does in terms of the modules.
 
+pub mod ci;
 pub mod doctor;

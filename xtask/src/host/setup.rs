@@ -146,6 +146,9 @@ pub const VIRTME_NG: PythonTool =
 /// b4, which must understand the mails.
 pub const B4: PythonTool = PythonTool { package: "b4", program: "b4", version: "0.16.0" };
 
+/// typos, the spelling checker of `ci`.
+pub const TYPOS: PythonTool = PythonTool { package: "typos", program: "typos", version: "1.52.0" };
+
 /// The folder whose programs are used as if on PATH.
 #[must_use]
 pub fn python_bin(dirs: &Dirs) -> PathBuf {
