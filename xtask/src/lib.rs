@@ -5,3 +5,4 @@ pub mod cli;
 pub mod commands;
 pub mod error;
 pub mod host;
+pub mod series;

@@ -1,0 +1,87 @@
+//! Finds and reads series and their mutants.
+
+use std::fs;
+use std::path::Path;
+
+use crate::error::{Error, IoContext, Result};
+
+use super::check;
+use super::excerpt::{Document, did_you_mean};
+use super::model::{Mutant, Series};
+
+/// Names of the series of a project, sorted.
+///
+/// # Errors
+/// When `series/` cannot be read.
+pub fn list(project: &Path) -> Result<Vec<String>> {
+    let folder = project.join("series");
+    let mut names = Vec::new();
+    for entry in fs::read_dir(&folder).at("read", &folder)? {
+        let entry = entry.at("read", &folder)?;
+        if entry.path().join("series.toml").is_file()
+            && let Ok(name) = entry.file_name().into_string()
+        {
+            names.push(name);
+        }
+    }
+    names.sort();
+    Ok(names)
+}
+
+/// Reads and checks one series.
+///
+/// # Errors
+/// When there is none of that name, or it does not hold; points to the place.
+pub fn load(project: &Path, name: &str) -> Result<Series> {
+    let plain = !name.is_empty() && !name.contains(['/', '\0']) && !name.starts_with('.');
+    let path = project.join("series").join(name).join("series.toml");
+    if !plain || !path.is_file() {
+        let known = list(project)?;
+        let error = Error::usage(format!("no series \"{}\"", name.escape_default()))
+            .found(format!("{} is not there", path.display()));
+        return Err(match did_you_mean(name, known.iter().map(String::as_str)) {
+            Some(near) => error.hint(format!("did you mean \"{near}\"?")),
+            None if known.is_empty() => error.hint("there are none yet: cargo xtask new-series"),
+            None => error.hint(format!("there are: {}", known.join(", "))),
+        });
+    }
+    let source = read(&path, format!("series/{name}/series.toml"))?;
+    let raw = source.parse_toml()?;
+    check::series(&raw, &source, project, name)
+}
+
+/// Reads and checks the mutants of a series, sorted by name.
+///
+/// # Errors
+/// When one of them does not hold; points to the place.
+pub fn load_mutants(series: &Series) -> Result<Vec<Mutant>> {
+    let folder = series.folder().join("mutants");
+    if !folder.is_dir() {
+        return Ok(Vec::new());
+    }
+    let mut files = Vec::new();
+    for entry in fs::read_dir(&folder).at("read", &folder)? {
+        let path = entry.at("read", &folder)?.path();
+        if path.extension().is_some_and(|e| e == "toml") {
+            files.push(path);
+        }
+    }
+    files.sort();
+    let mut mutants = Vec::new();
+    for path in files {
+        let stem = path.file_stem().and_then(|s| s.to_str()).unwrap_or_default().to_owned();
+        let source = read(&path, format!("series/{}/mutants/{stem}.toml", series.name))?;
+        let raw = source.parse_toml()?;
+        mutants.push(check::mutant(&raw, &source, series, &stem)?);
+    }
+    Ok(mutants)
+}
+
+fn read(path: &Path, label: String) -> Result<Document> {
+    let bytes = fs::read(path).at("read", path)?;
+    match String::from_utf8(bytes) {
+        Ok(text) => Ok(Document { label, text }),
+        Err(e) => Err(Error::usage(format!("{label} is not UTF-8"))
+            .found(format!("byte {}", e.utf8_error().valid_up_to()))),
+    }
+}

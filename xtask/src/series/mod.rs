@@ -1,0 +1,21 @@
+//! Series as source: `series/NAME/series.toml` read, checked, and given as a
+//! model. `series/README.md` is the reference of the format.
+
+mod check;
+mod check_edit;
+mod check_place;
+pub mod excerpt;
+pub mod key_path;
+pub mod load;
+pub mod locator;
+pub mod model;
+pub mod raw;
+pub mod raw_locator;
+pub mod raw_value;
+pub mod schema;
+pub mod templates;
+mod toml_error;
+pub mod version;
+
+pub use load::{list, load, load_mutants};
+pub use model::{Mutant, Patch, Series};

@@ -1,0 +1,64 @@
+//! Template files of a project: `templates/NAME/` first, then `templates/`.
+//! Nothing outside of `templates/` is ever read, by a link neither.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::error::{Error, IoContext, Result};
+use crate::host::paths::stay_below;
+
+/// The path of a template, `None` when there is none of that name.
+///
+/// # Errors
+/// When the name, or a link behind it, leaves the templates folder.
+pub fn find(project: &Path, series: &str, name: &str) -> Result<Option<PathBuf>> {
+    let below = stay_below(name, "template")?;
+    let root = project.join("templates");
+    for folder in [root.join(series), root.clone()] {
+        let path = folder.join(below);
+        if path.is_file() {
+            stays_below(&root, &path)?;
+            return Ok(Some(path));
+        }
+    }
+    Ok(None)
+}
+
+fn stays_below(root: &Path, path: &Path) -> Result<()> {
+    let real = fs::canonicalize(path).at("find", path)?;
+    let root = fs::canonicalize(root).at("find", root)?;
+    if real.starts_with(&root) {
+        return Ok(());
+    }
+    Err(Error::usage(format!("template {}", path.display()))
+        .found(format!("it is a link to {}, outside of {}", real.display(), root.display()))
+        .hint("copy the file into the templates folder"))
+}
+
+/// Reads a template; `None` when there is none of that name.
+///
+/// # Errors
+/// As [`find`], and when it cannot be read or is no UTF-8.
+pub fn read(project: &Path, series: &str, name: &str) -> Result<Option<(PathBuf, String)>> {
+    let Some(path) = find(project, series, name)? else { return Ok(None) };
+    let bytes = fs::read(&path).at("read", &path)?;
+    match String::from_utf8(bytes) {
+        Ok(text) => Ok(Some((path, text))),
+        Err(e) => Err(Error::usage(format!("template {} is not UTF-8", path.display()))
+            .found(format!("byte {}", e.utf8_error().valid_up_to()))),
+    }
+}
+
+/// Names of the templates that a series sees, sorted.
+#[must_use]
+pub fn names(project: &Path, series: &str) -> Vec<String> {
+    let folder = project.join("templates").join(series);
+    let mut names: Vec<String> = walkdir::WalkDir::new(&folder)
+        .into_iter()
+        .filter_map(Result::ok)
+        .filter(|e| !e.file_type().is_dir())
+        .filter_map(|e| e.path().strip_prefix(&folder).ok()?.to_str().map(str::to_owned))
+        .collect();
+    names.sort();
+    names
+}
