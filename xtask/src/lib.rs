@@ -6,3 +6,4 @@ pub mod commands;
 pub mod error;
 pub mod host;
 pub mod series;
+pub mod vm;

@@ -1,0 +1,3 @@
+//! Guests: boots a kernel, runs tests in it, and says what became of them.
+
+pub mod ktap;
