@@ -1,3 +1,4 @@
 //! Guests: boots a kernel, runs tests in it, and says what became of them.
 
 pub mod ktap;
+pub mod splat;
