@@ -5,5 +5,6 @@ pub mod cli;
 pub mod commands;
 pub mod error;
 pub mod host;
+pub mod report;
 pub mod series;
 pub mod vm;

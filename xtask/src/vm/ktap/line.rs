@@ -51,7 +51,7 @@ pub(super) fn read(raw: &[u8]) -> Line {
 }
 
 /// Text without terminal sequences, carriage returns and other control characters.
-pub(super) fn plain(raw: &[u8]) -> String {
+pub(crate) fn plain(raw: &[u8]) -> String {
     let text = String::from_utf8_lossy(raw);
     let mut out = String::with_capacity(text.len());
     let mut chars = text.chars().peekable();

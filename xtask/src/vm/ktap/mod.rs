@@ -27,7 +27,7 @@ mod write;
 
 use serde::Serialize;
 
-pub(crate) use line::strip_printk;
+pub(crate) use line::{plain, strip_printk};
 pub use parser::{Parser, Seen, parse};
 
 /// What became of a test.
