@@ -33,6 +33,8 @@ pub struct Cli {
 pub enum Command {
     /// Which host tools are there, what is missing for what, and how to install it.
     Doctor(commands::doctor::Doctor),
+    /// Mails of any commits of any repository, in the bytes of git format-patch.
+    FormatSeries(Box<commands::format_series::FormatSeries>),
     /// Everything that the project's own CI runs; ends with the counts.
     Ci(commands::ci::Ci),
 }
@@ -59,6 +61,7 @@ impl Command {
     fn run(&self, ctx: &Ctx) -> Result<Outcome> {
         match self {
             Command::Doctor(c) => c.run(ctx),
+            Command::FormatSeries(c) => c.run(ctx),
             Command::Ci(c) => c.run(ctx),
         }
     }

@@ -5,6 +5,7 @@ pub mod cli;
 pub mod commands;
 pub mod error;
 pub mod host;
+pub mod mail;
 pub mod report;
 pub mod series;
 pub mod vm;

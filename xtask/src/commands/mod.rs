@@ -2,3 +2,4 @@
 
 pub mod ci;
 pub mod doctor;
+pub mod format_series;

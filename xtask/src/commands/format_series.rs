@@ -1,0 +1,270 @@
+//! `cargo xtask format-series`: mails of any commits of any repository, in the
+//! bytes of `git format-patch`.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use git2::{Oid, Repository, Sort};
+use serde::Serialize;
+
+use crate::cli::{Ctx, Outcome};
+use crate::error::{Error, IoContext as _, Result};
+use crate::host::atomic;
+use crate::mail::{
+    self, Cover, Cut, Date, Mail, MailInput, Person, Prefix, Thread, Tracking, Transfer,
+};
+
+/// Options of `format-series`.
+#[derive(Debug, Args)]
+pub struct FormatSeries {
+    /// Commits as `OLD..NEW`, `NEW` alone (that one commit), or `-N` (the last N).
+    #[arg(allow_hyphen_values = true)]
+    range: String,
+    /// The repository; it is only read.
+    #[arg(long, value_name = "PATH", default_value = ".")]
+    repo: PathBuf,
+    /// The folder that the mails are put into; mails that it has are replaced.
+    #[arg(long, short, value_name = "DIR")]
+    output: PathBuf,
+    /// The version: `[PATCH v2]`, and `v2-` before file names.
+    #[arg(long, short = 'v', value_name = "N", default_value_t = 1)]
+    reroll_count: u32,
+    /// `[RFC PATCH]`.
+    #[arg(long)]
+    rfc: bool,
+    /// `[PATCH RESEND]`.
+    #[arg(long)]
+    resend: bool,
+    /// The word in the brackets.
+    #[arg(long, value_name = "WORD", default_value = "PATCH")]
+    prefix: String,
+    /// The tree or list in the brackets: `net-next`.
+    #[arg(long, value_name = "NAME")]
+    list: Option<String>,
+    /// A cover letter; FILE has its subject, a blank line and its text.
+    #[arg(long, value_name = "FILE")]
+    #[allow(clippy::option_option)]
+    cover_letter: Option<Option<PathBuf>>,
+    /// The cover's date, as `2024-11-29T12:00:00Z` or in the form of mails.
+    /// Default: a second before the first patch.
+    #[arg(long, value_name = "DATE")]
+    date: Option<String>,
+    /// The sender; an author who is someone else is named in the body.
+    #[arg(long, value_name = "NAME <ADDRESS>")]
+    from: Option<String>,
+    /// An addressee.
+    #[arg(long, value_name = "NAME <ADDRESS>")]
+    to: Vec<String>,
+    /// Someone who gets a copy.
+    #[arg(long, value_name = "NAME <ADDRESS>")]
+    cc: Vec<String>,
+    /// Message ids, and the patches as answers to the first mail.
+    #[arg(long)]
+    thread: bool,
+    /// The mail that the first one answers; implies --thread.
+    #[arg(long, value_name = "MESSAGE-ID")]
+    in_reply_to: Option<String>,
+    /// `base-commit:` with the commit that the range begins from.
+    #[arg(long)]
+    base: bool,
+    /// `change-id:`, and what message ids begin with.
+    #[arg(long, value_name = "ID")]
+    change_id: Option<String>,
+    /// How bodies travel: as git writes them, or encoded where they would not
+    /// survive the way.
+    #[arg(long, value_enum, default_value_t = How::Raw)]
+    transfer: How,
+    /// What to do with a message that `git am` would cut.
+    #[arg(long, value_enum, default_value_t = OnCut::Refuse)]
+    on_cut: OnCut,
+    /// The last line of each mail; empty leaves it out.
+    #[arg(long, value_name = "TEXT", default_value = mail::SIGNATURE)]
+    signature: String,
+    /// `[PATCH 1/1]` on a single patch.
+    #[arg(long, short)]
+    numbered: bool,
+    /// The number of the first patch.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    start_number: usize,
+    /// Does not read the mails back to compare them with the commits.
+    #[arg(long)]
+    no_proof: bool,
+}
+
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum How {
+    /// As `git format-patch` writes them.
+    Raw,
+    /// Quoted-printable where needed, UTF-8 declared wherever it stands.
+    Mail,
+}
+
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum OnCut {
+    /// Write nothing and say where.
+    Refuse,
+    /// Keep what follows as notes, indent diffs.
+    Mend,
+    /// Write it as git does.
+    Keep,
+}
+
+#[derive(Serialize)]
+struct Report {
+    folder: PathBuf,
+    mails: Vec<String>,
+    proved: bool,
+    warnings: Vec<String>,
+}
+
+impl FormatSeries {
+    /// Writes the mails.
+    ///
+    /// # Errors
+    /// When range, repository or an option is not well-formed, a commit cannot be
+    /// mailed, or the folder cannot be written.
+    pub fn run(&self, ctx: &Ctx) -> Result<Outcome> {
+        let repo = Repository::open(&self.repo).map_err(|e| {
+            Error::usage(format!("--repo {}", self.repo.display()))
+                .found(e.message().to_owned())
+                .hint("name a git repository or a folder in one")
+        })?;
+        let commits = commits(&repo, &self.range)?;
+        let input = self.input(&repo, &commits)?;
+        let mails = mail::write_series(&repo, &input)?;
+        if !self.no_proof {
+            mail::prove(&repo, &input, &mails)?;
+        }
+        save(&self.output, &mails)?;
+        let warnings = mails
+            .iter()
+            .flat_map(|m| m.warnings.iter().map(move |w| format!("{}: {w}", m.file_name)));
+        let warnings: Vec<String> = warnings.collect();
+        for w in &warnings {
+            ctx.ui.warn(w);
+        }
+        let report = Report {
+            folder: self.output.clone(),
+            mails: mails.into_iter().map(|m| m.file_name).collect(),
+            proved: !self.no_proof,
+            warnings,
+        };
+        ctx.ui.result(&report, |w| {
+            for name in &report.mails {
+                writeln!(w, "{}", report.folder.join(name).display())?;
+            }
+            Ok(())
+        })?;
+        Ok(Outcome::Held)
+    }
+
+    fn input<'c>(&self, repo: &Repository, commits: &'c [Oid]) -> Result<MailInput<'c>> {
+        let people =
+            |texts: &[String]| texts.iter().map(|t| Person::parse(t)).collect::<Result<Vec<_>>>();
+        let mut input = MailInput::new(commits);
+        input.prefix = Prefix {
+            word: self.prefix.clone(),
+            list: self.list.clone(),
+            version: self.reroll_count,
+            rfc: self.rfc,
+            resend: self.resend,
+        };
+        input.from = self.from.as_deref().map(Person::parse).transpose()?;
+        input.date = self.date.as_deref().map(Date::parse).transpose()?;
+        input.cover = self.cover_letter.as_ref().map(|f| cover(f.as_deref())).transpose()?;
+        (input.to, input.cc) = (people(&self.to)?, people(&self.cc)?);
+        let threaded = self.thread || self.in_reply_to.is_some();
+        input.thread = threaded.then(|| Thread {
+            topic: String::new(),
+            in_reply_to: self
+                .in_reply_to
+                .as_ref()
+                .map(|id| id.trim().trim_start_matches('<').trim_end_matches('>').to_owned()),
+        });
+        let first = commits.first().map(|&id| repo.find_commit(id)).transpose()?;
+        input.tracking = Tracking {
+            base_commit: first.filter(|_| self.base).and_then(|c| c.parent_id(0).ok()),
+            change_id: self.change_id.clone(),
+            prerequisites: Vec::new(),
+        };
+        input.transfer = match self.transfer {
+            How::Raw => Transfer::Raw,
+            How::Mail => Transfer::Mail,
+        };
+        input.cut = match self.on_cut {
+            OnCut::Refuse => Cut::Refuse,
+            OnCut::Mend => Cut::Mend,
+            OnCut::Keep => Cut::Keep,
+        };
+        input.signature.clone_from(&self.signature);
+        input.version_in_names = true;
+        input.number_single = self.numbered;
+        input.start_number = self.start_number;
+        Ok(input)
+    }
+}
+
+/// The commits of a range, oldest first, without merges.
+fn commits(repo: &Repository, range: &str) -> Result<Vec<Oid>> {
+    let bad = |e: git2::Error| {
+        Error::usage(format!("the range \"{}\"", range.escape_debug()))
+            .found(e.message().to_owned())
+            .hint("write it as OLD..NEW, NEW or -N")
+    };
+    let mut walk = repo.revwalk()?;
+    walk.set_sorting(Sort::TOPOLOGICAL | Sort::REVERSE)?;
+    let last = |text: &str| text.strip_prefix('-').and_then(|n| n.parse::<usize>().ok());
+    let mut only_last = None;
+    if range.contains("..") {
+        walk.push_range(range).map_err(bad)?;
+    } else {
+        let (tip, count) = match last(range) {
+            Some(n) => ("HEAD", n),
+            None => (range, 1),
+        };
+        let tip = repo.revparse_single(tip).and_then(|o| o.peel_to_commit()).map_err(bad)?;
+        walk.push(tip.id())?;
+        // Only as far back as asked for: a history may be long.
+        walk.set_sorting(Sort::TOPOLOGICAL)?;
+        only_last = Some(count);
+    }
+    let mut out = Vec::new();
+    for id in walk {
+        if only_last.is_some_and(|n| out.len() >= n) {
+            break;
+        }
+        let id = id?;
+        if repo.find_commit(id)?.parent_count() < 2 {
+            out.push(id);
+        }
+    }
+    if only_last.is_some() {
+        out.reverse();
+    }
+    if out.is_empty() {
+        return Err(Error::usage(format!("the range \"{}\"", range.escape_debug()))
+            .found("no commit in it but merges"));
+    }
+    Ok(out)
+}
+
+/// A cover letter from its file, or a form to be filled in.
+fn cover(file: Option<&Path>) -> Result<Cover> {
+    let Some(file) = file else {
+        return Ok(Cover {
+            subject: "*** SUBJECT HERE ***".into(),
+            body: "*** BLURB HERE ***".into(),
+        });
+    };
+    let text = std::fs::read_to_string(file).at("read", file)?;
+    let (subject, body) = mail::commit::subject_of(text.as_bytes());
+    let utf8 = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    Ok(Cover { subject: utf8(&subject), body: utf8(body) })
+}
+
+fn save(folder: &Path, mails: &[Mail]) -> Result<()> {
+    for mail in mails {
+        atomic::write(&folder.join(&mail.file_name), &mail.bytes)?;
+    }
+    Ok(())
+}

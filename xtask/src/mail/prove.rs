@@ -1,0 +1,101 @@
+//! The round trip: what was mailed, read and applied as a receiver would, must
+//! be what was committed.
+
+use git2::Repository;
+
+use crate::error::{Error, Result};
+use crate::mail::apply::Applier;
+use crate::mail::body::Cut;
+use crate::mail::commit::CommitText;
+use crate::mail::dates::Date;
+use crate::mail::input::{Mail, MailInput, Transfer};
+use crate::mail::mailinfo::{self, stripspace};
+
+/// Applies the mails of `input` and compares every tree, author, date and
+/// message with the commits.
+///
+/// # Errors
+/// [`Check`](crate::error::Kind::Check) when something came out otherwise: that
+/// is a defect of this tool, or a message that mail cannot carry. As
+/// [`apply`](crate::mail::apply()) when a mail does not apply.
+pub fn prove(repo: &Repository, input: &MailInput<'_>, mails: &[Mail]) -> Result<()> {
+    let patches: Vec<&Mail> = mails.iter().filter(|m| m.number > 0).collect();
+    if patches.len() != input.commits.len() {
+        return Err(Error::check("the mails are not those of the series").found(format!(
+            "{} patches for {} commits",
+            patches.len(),
+            input.commits.len()
+        )));
+    }
+    let Some(&first) = input.commits.first() else { return Ok(()) };
+    // A commit without parent begins from nothing.
+    let base = repo.find_commit(first)?.parent(0).ok().map(|parent| parent.tree_id());
+    // A receiver reads plain mails with the options that they need.
+    let options =
+        mailinfo::Options { keep_cr: input.transfer == Transfer::Raw, keep_non_patch: true };
+    let mut applier = Applier::new(repo, base, options)?;
+    for (mail, &id) in patches.iter().zip(input.commits) {
+        let commit = CommitText::read(repo, id)?;
+        let in_mail = |e: Error| e.context(format!("{} does not come through", mail.file_name));
+        let applied = applier.mail(&mail.bytes).map_err(in_mail)?;
+        let differs = |what: &str, is: String, was: String| {
+            let error = Error::check(format!("another {what} than that of commit {id}"));
+            Err(in_mail(error.found(is).found(format!("committed: {was}"))))
+        };
+        if applied.tree != commit.tree {
+            return differs("tree", applied.tree.to_string(), commit.tree.to_string());
+        }
+        if input.cut == Cut::Keep {
+            continue;
+        }
+        let date = applied.date.as_deref().map(Date::parse).transpose()?;
+        if date != Some(commit.date) {
+            let is = applied.date.unwrap_or_default();
+            return differs("date", is, commit.date.rfc2822());
+        }
+        if mail.warnings.is_empty() {
+            let author = (applied.author.name.as_bytes(), applied.author.email.as_bytes());
+            if author != (commit.name.as_slice(), commit.email.as_slice()) {
+                let was = format!(
+                    "{} <{}>",
+                    String::from_utf8_lossy(&commit.name),
+                    String::from_utf8_lossy(&commit.email)
+                );
+                return differs("author", applied.author.verbatim(), was);
+            }
+            let (subject, rest) = commit.subject();
+            let committed = stripspace(&[&subject, &b"\n\n"[..], rest].concat());
+            let text = |t: &[u8]| String::from_utf8_lossy(t).into_owned();
+            if input.cut == Cut::Refuse && applied.message != committed {
+                return differs("message", text(&applied.message), text(&committed));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What a receiver's `git am` would change without being asked, in words.
+#[must_use]
+pub fn care_needed(commit: &CommitText) -> Vec<String> {
+    let mut out = Vec::new();
+    let (subject, _) = commit.subject();
+    if subject.starts_with(b"[") {
+        out.push(
+            "the subject begins with brackets: the receiver needs git am --keep-non-patch".into(),
+        );
+    } else if subject.len() > 3 && subject.get(..3).is_some_and(|s| s.eq_ignore_ascii_case(b"re:"))
+        || subject.starts_with(b":")
+    {
+        out.push("git am drops what the subject begins with".into());
+    }
+    if subject.windows(2).any(|w| w.iter().all(|c| matches!(c, b' ' | b'\t')))
+        || subject.contains(&b'\t')
+    {
+        out.push("git am puts one blank for the wider gaps in the subject".into());
+    }
+    let name = &commit.name;
+    if !(3..=60).contains(&name.len()) || name.iter().any(|c| b"@<>".contains(c)) {
+        out.push("git am puts the address in place of the author's name".into());
+    }
+    out
+}
