@@ -35,6 +35,8 @@ pub enum Command {
     Doctor(commands::doctor::Doctor),
     /// Mails of any commits of any repository, in the bytes of git format-patch.
     FormatSeries(Box<commands::format_series::FormatSeries>),
+    /// The kernel trees that series are rendered onto: known, at hand, import, forget.
+    Bases(commands::bases::Bases),
     /// Everything that the project's own CI runs; ends with the counts.
     Ci(commands::ci::Ci),
 }
@@ -62,6 +64,7 @@ impl Command {
         match self {
             Command::Doctor(c) => c.run(ctx),
             Command::FormatSeries(c) => c.run(ctx),
+            Command::Bases(c) => c.run(ctx),
             Command::Ci(c) => c.run(ctx),
         }
     }

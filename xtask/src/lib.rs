@@ -8,4 +8,5 @@ pub mod host;
 pub mod mail;
 pub mod report;
 pub mod series;
+pub mod tree;
 pub mod vm;

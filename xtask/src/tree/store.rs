@@ -1,0 +1,259 @@
+//! The store: the tool's own bare repository of bases and rendered commits.
+//!
+//! It lives in the cache and can be thrown away. The user's clones are read
+//! through it as alternates and never written to. Objects are read by libgit2;
+//! the user's git configuration plays no part in what is read or written.
+
+use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use git2::{ErrorCode, ObjectType, OdbLookupFlags, Oid, Repository};
+
+use crate::error::{Error, IoContext, Result};
+use crate::host::paths::Dirs;
+use crate::host::ui::Ui;
+use crate::host::{atomic, lock};
+use crate::tree::object::{self, ObjectKind};
+
+/// What the store's own git configuration says. Nothing in it is ever repacked
+/// behind our back: a worktree or a rendering may be reading it.
+const CONFIG: &str = "[core]
+	repositoryformatversion = 0
+	filemode = true
+	bare = true
+	logAllRefUpdates = false
+[gc]
+	auto = 0
+[maintenance]
+	auto = false
+[fetch]
+	unpackLimit = 1
+	writeCommitGraph = false
+";
+
+/// The open store.
+pub struct Store {
+    repo: Repository,
+    path: PathBuf,
+}
+
+impl std::fmt::Debug for Store {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Store").field("path", &self.path).finish_non_exhaustive()
+    }
+}
+
+impl Store {
+    /// Opens the store in the cache, and makes it when it is not there.
+    ///
+    /// # Errors
+    /// When the cache cannot be made or read.
+    pub fn open(ui: &Ui, dirs: &Dirs) -> Result<Store> {
+        Store::open_at(ui, &dirs.cache().join("store.git"))
+    }
+
+    /// Opens or makes the store at `path`.
+    ///
+    /// # Errors
+    /// As [`Store::open`].
+    pub fn open_at(ui: &Ui, path: &Path) -> Result<Store> {
+        isolate_libgit2()?;
+        if !path.join("HEAD").exists() {
+            create(ui, path)?;
+        }
+        let repo = Repository::open_bare(path).map_err(|e| {
+            Error::host(format!("cannot open the store {}", path.display()))
+                .found(e.message())
+                .hint("remove that folder: it is a cache and is made again")
+        })?;
+        let store = Store { repo, path: path.to_owned() };
+        store.sweep();
+        Ok(store)
+    }
+
+    /// The repository, for reading and for diffs.
+    #[must_use]
+    pub fn repo(&self) -> &Repository {
+        &self.repo
+    }
+
+    /// Its folder.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Where imports write until they are whole.
+    pub(crate) fn incoming(&self) -> PathBuf {
+        self.path.join("incoming")
+    }
+
+    /// Held by the one process that adds a base.
+    pub(crate) fn lock(&self, ui: &Ui) -> Result<lock::Lock> {
+        lock::take(ui, &self.path.join("import.lock"), "the store")
+    }
+
+    /// Removes what a killed import left. Who holds the lock is still at work.
+    fn sweep(&self) {
+        let left = |dir: &Path| fs::read_dir(dir).is_ok_and(|mut d| d.next().is_some());
+        if !left(&self.incoming()) {
+            return;
+        }
+        if let Ok(Ok(_held)) = lock::try_take(&self.path.join("import.lock")) {
+            self.sweep_locked();
+        }
+    }
+
+    /// As above, by the holder of the lock. A failure is of no consequence: the
+    /// next import says what is wrong with the disk.
+    pub(crate) fn sweep_locked(&self) {
+        let _ = fs::remove_dir_all(self.incoming());
+    }
+
+    /// The bytes of an object.
+    ///
+    /// # Errors
+    /// When it is not there, or not of that kind.
+    pub fn read(&self, kind: ObjectKind, id: Oid) -> Result<Vec<u8>> {
+        let odb = self.repo.odb()?;
+        let object = odb.read(id).map_err(|e| {
+            let error = Error::host(format!("cannot read {} {id}", kind.word())).found(e.message());
+            if e.code() == ErrorCode::NotFound {
+                error.hint(
+                    "the clone that had it may have moved or been re-made; import the base again",
+                )
+            } else {
+                error.hint(format!("the store {} is damaged: remove it", self.path.display()))
+            }
+        })?;
+        let want = match kind {
+            ObjectKind::Commit => ObjectType::Commit,
+            ObjectKind::Tree => ObjectType::Tree,
+            ObjectKind::Blob => ObjectType::Blob,
+        };
+        if object.kind() != want {
+            return Err(Error::host(format!("object {id} is no {}", kind.word()))
+                .found(format!("it is a {}", object.kind())));
+        }
+        Ok(object.data().to_vec())
+    }
+
+    /// Whether the object is there.
+    ///
+    /// # Errors
+    /// When the object database cannot be opened.
+    pub fn has(&self, id: Oid) -> Result<bool> {
+        Ok(self.repo.odb()?.exists_ext(id, OdbLookupFlags::NO_REFRESH))
+    }
+
+    /// Writes an object, unless it is there already; an object in a user's
+    /// clone counts and is not touched.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn write(&self, kind: ObjectKind, bytes: &[u8]) -> Result<Oid> {
+        let id = object::id_of(kind, bytes);
+        if self.has(id)? {
+            return Ok(id);
+        }
+        let kind2 = match kind {
+            ObjectKind::Commit => ObjectType::Commit,
+            ObjectKind::Tree => ObjectType::Tree,
+            ObjectKind::Blob => ObjectType::Blob,
+        };
+        self.repo.odb()?.write(kind2, bytes).map_err(|e| {
+            Error::host(format!("cannot write a {} to the store", kind.word()))
+                .found(e.message())
+                .hint(format!("check space and permissions of {}", self.path.display()))
+        })
+    }
+
+    /// Makes the objects of a user's clone readable here; `objects` is its
+    /// object folder.
+    ///
+    /// # Errors
+    /// When the list of alternates cannot be written.
+    pub(crate) fn add_alternate(&self, ui: &Ui, objects: &Path) -> Result<()> {
+        let list = self.path.join("objects/info/alternates");
+        let line = objects.as_os_str().as_bytes();
+        let has = |text: &[u8]| text.split(|&b| b == b'\n').any(|l| l == line);
+        if fs::read(&list).is_ok_and(|text| has(&text)) {
+            return Ok(());
+        }
+        if line.contains(&b'\n') || line.first() == Some(&b'"') || line.first() == Some(&b'#') {
+            return Err(Error::usage(format!("clone {}", objects.display()))
+                .found("git cannot name this path in a list of alternates")
+                .hint("move the clone to a plainer path"));
+        }
+        let _held = lock::take(ui, &self.path.join("alternates.lock"), "the store")?;
+        let old = fs::read(&list).unwrap_or_default();
+        // Clones that are gone are dropped: git would complain of them each time.
+        let mut new: Vec<u8> = Vec::new();
+        for l in old.split(|&b| b == b'\n').filter(|l| !l.is_empty() && *l != line) {
+            if Path::new(std::ffi::OsStr::from_bytes(l)).is_dir() {
+                new.extend_from_slice(l);
+                new.push(b'\n');
+            }
+        }
+        new.extend_from_slice(line);
+        new.push(b'\n');
+        atomic::write(&list, &new)?;
+        // The open object database read the list when it was opened.
+        let text = objects.to_str().ok_or_else(|| {
+            Error::usage(format!("clone {}", objects.display()))
+                .found("its path is not UTF-8")
+                .hint("move the clone to a plainer path")
+        })?;
+        self.repo.odb()?.add_disk_alternate(text)?;
+        Ok(())
+    }
+}
+
+/// Makes an empty store, whole or not at all.
+fn create(ui: &Ui, path: &Path) -> Result<()> {
+    let beside = path.with_extension("lock");
+    let _held = lock::take(ui, &beside, "the store")?;
+    if path.join("HEAD").exists() {
+        return Ok(());
+    }
+    let staged = atomic::Dir::begin(path)?;
+    for dir in ["objects/pack", "objects/info", "refs/heads", "refs/tags", "info"] {
+        let dir = staged.path().join(dir);
+        fs::create_dir_all(&dir).at("create folder", &dir)?;
+    }
+    for (name, text) in [("config", CONFIG), ("HEAD", "ref: refs/heads/none\n")] {
+        let file = staged.path().join(name);
+        fs::write(&file, text).at("write", &file)?;
+    }
+    staged.commit()
+}
+
+/// Sets libgit2 up, once a process: no configuration but the repository's own,
+/// and clones of other users can be read.
+fn isolate_libgit2() -> Result<()> {
+    static DONE: OnceLock<std::result::Result<(), String>> = OnceLock::new();
+    let done = DONE.get_or_init(|| {
+        use git2::ConfigLevel::{Global, ProgramData, System, XDG};
+        // Checks that cost more than the work: an object's hash on each read
+        // (zlib's checksum still stands), and the existence of what a new tree
+        // names (the trees here come from trees that were read).
+        git2::opts::strict_hash_verification(false);
+        git2::opts::strict_object_creation(false);
+        for level in [Global, ProgramData, System, XDG] {
+            // SAFETY: libgit2's options must not change while other threads use
+            // it; this runs before the first repository of the process is opened.
+            #[allow(unsafe_code)]
+            let set = unsafe { git2::opts::set_search_path(level, "") };
+            set.map_err(|e| e.message().to_owned())?;
+        }
+        // The guard is against hooks and commands in a foreign repository's
+        // configuration; libgit2 runs neither, and we only read.
+        // SAFETY: as above.
+        #[allow(unsafe_code)]
+        let set = unsafe { git2::opts::set_verify_owner_validation(false) };
+        set.map_err(|e| e.message().to_owned())
+    });
+    done.clone().map_err(|e| Error::host("cannot set libgit2 up").found(e))
+}

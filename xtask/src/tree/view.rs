@@ -1,0 +1,139 @@
+//! Reading a tree in the store: blobs and folders at paths.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use git2::Oid;
+
+use crate::error::{Error, Result};
+use crate::tree::object::{self, Entry, Mode, ObjectKind};
+use crate::tree::store::Store;
+
+/// A file of a tree.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileBlob {
+    /// Regular, executable or symbolic link.
+    pub mode: Mode,
+    /// Its content; for a link its target.
+    pub bytes: Vec<u8>,
+}
+
+/// One line of a folder's listing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Listed {
+    /// The name in its folder. Bytes that are no UTF-8 are replaced.
+    pub name: String,
+    /// What it is.
+    pub mode: Mode,
+    /// The object.
+    pub id: Oid,
+}
+
+/// A tree in the store, to read from. Trees that were parsed are kept, so many
+/// reads below one folder are cheap.
+#[derive(Debug)]
+pub struct TreeView<'s> {
+    store: &'s Store,
+    tree: Oid,
+    parsed: RefCell<HashMap<Oid, Rc<Vec<Entry>>>>,
+}
+
+impl<'s> TreeView<'s> {
+    /// A view of `tree`, which must be in the store.
+    #[must_use]
+    pub fn new(store: &'s Store, tree: Oid) -> TreeView<'s> {
+        TreeView { store, tree, parsed: RefCell::default() }
+    }
+
+    /// The tree's id.
+    #[must_use]
+    pub fn tree_id(&self) -> Oid {
+        self.tree
+    }
+
+    /// The store it is in.
+    #[must_use]
+    pub fn store(&self) -> &'s Store {
+        self.store
+    }
+
+    /// The file at `path` (with `/` between names), or `None` when there is none
+    /// or it is a folder.
+    ///
+    /// # Errors
+    /// When an object cannot be read.
+    pub fn read(&self, path: &str) -> Result<Option<FileBlob>> {
+        match self.entry(path)? {
+            Some((mode, id)) if mode.is_blob() => {
+                Ok(Some(FileBlob { mode, bytes: self.store.read(ObjectKind::Blob, id)? }))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// The file at `path` as text.
+    ///
+    /// # Errors
+    /// When an object cannot be read, or the file is not UTF-8.
+    pub fn read_text(&self, path: &str) -> Result<Option<String>> {
+        let Some(blob) = self.read(path)? else { return Ok(None) };
+        String::from_utf8(blob.bytes).map(Some).map_err(|e| {
+            Error::usage(format!("cannot read {path} as text"))
+                .found(format!("byte {} is not UTF-8", e.utf8_error().valid_up_to()))
+        })
+    }
+
+    /// What is at `path`, and its object. The empty path is the tree itself.
+    ///
+    /// # Errors
+    /// When a tree cannot be read.
+    pub fn entry(&self, path: &str) -> Result<Option<(Mode, Oid)>> {
+        let mut at = (Mode::Dir, self.tree);
+        for name in path.split('/').filter(|n| !n.is_empty()) {
+            if at.0 != Mode::Dir {
+                return Ok(None);
+            }
+            let entries = self.entries(at.1)?;
+            let found = entries.iter().find(|e| e.name == name.as_bytes());
+            match found.and_then(|e| Some((e.mode()?, e.id))) {
+                Some(next) => at = next,
+                None => return Ok(None),
+            }
+        }
+        Ok(Some(at))
+    }
+
+    /// Whether there is a file or folder at `path`.
+    ///
+    /// # Errors
+    /// When a tree cannot be read.
+    pub fn exists(&self, path: &str) -> Result<bool> {
+        Ok(self.entry(path)?.is_some())
+    }
+
+    /// The names in the folder at `path`, in git's order; `None` when there is
+    /// no folder. The empty path is the top.
+    ///
+    /// # Errors
+    /// When a tree cannot be read.
+    pub fn list(&self, path: &str) -> Result<Option<Vec<Listed>>> {
+        let Some((Mode::Dir, id)) = self.entry(path)? else { return Ok(None) };
+        let entries = self.entries(id)?;
+        let listed = entries.iter().filter_map(|e| {
+            let name = String::from_utf8_lossy(&e.name).into_owned();
+            Some(Listed { name, mode: e.mode()?, id: e.id })
+        });
+        Ok(Some(listed.collect()))
+    }
+
+    /// The parsed entries of a tree object.
+    pub(crate) fn entries(&self, id: Oid) -> Result<Rc<Vec<Entry>>> {
+        if let Some(entries) = self.parsed.borrow().get(&id) {
+            return Ok(Rc::clone(entries));
+        }
+        let entries = Rc::new(object::parse_tree(&self.store.read(ObjectKind::Tree, id)?)?);
+        self.parsed.borrow_mut().insert(id, Rc::clone(&entries));
+        Ok(entries)
+    }
+}
