@@ -6,6 +6,7 @@ pub mod commands;
 pub mod error;
 pub mod host;
 pub mod mail;
+pub mod render;
 pub mod report;
 pub mod series;
 pub mod tree;

@@ -1,0 +1,118 @@
+//! One file of a tree as locators see it: its bytes, and what was found out
+//! about them so far. Everything derived is made once, when first asked for.
+
+use std::cell::{OnceCell, RefCell};
+use std::collections::HashMap;
+use std::ops::Range;
+use std::rc::Rc;
+
+use super::lex::Language;
+use super::lines::{line_at, line_number, whole_lines_c, whole_lines_plain};
+use super::scan::{Scan, scan};
+
+/// Syntax trees by the slice that was parsed; `None` where parsing failed.
+type Trees = HashMap<(usize, usize), Option<Rc<tree_sitter::Tree>>>;
+
+/// A file's content with its derived facts.
+#[derive(Debug)]
+pub struct FileText {
+    path: String,
+    bytes: Vec<u8>,
+    language: Language,
+    scan: OnceCell<Scan>,
+    trees: RefCell<Trees>,
+}
+
+impl FileText {
+    /// Of a file at `path` in the tree.
+    #[must_use]
+    pub fn new(path: &str, bytes: Vec<u8>) -> FileText {
+        FileText {
+            path: path.to_owned(),
+            bytes,
+            language: Language::of(path),
+            scan: OnceCell::new(),
+            trees: RefCell::new(HashMap::new()),
+        }
+    }
+
+    /// Its path in the tree.
+    #[must_use]
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// Its content.
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// Bytes of a range; none for one that is not there.
+    #[must_use]
+    pub fn get(&self, range: Range<usize>) -> &[u8] {
+        self.bytes.get(range).unwrap_or_default()
+    }
+
+    /// Its language.
+    #[must_use]
+    pub fn language(&self) -> Language {
+        self.language
+    }
+
+    /// Its top-level items; none where it is not C.
+    #[must_use]
+    pub fn scan(&self) -> &Scan {
+        self.scan.get_or_init(|| match self.language {
+            Language::C => scan(&self.bytes),
+            Language::Plain => Scan::default(),
+        })
+    }
+
+    /// The syntax tree of one item's bytes, parsed once.
+    #[must_use]
+    pub fn tree(&self, slice: Range<usize>) -> Option<Rc<tree_sitter::Tree>> {
+        let key = (slice.start, slice.end);
+        if let Some(tree) = self.trees.borrow().get(&key) {
+            return tree.clone();
+        }
+        let tree = parse(self.get(slice)).map(Rc::new);
+        self.trees.borrow_mut().insert(key, tree.clone());
+        tree
+    }
+
+    /// The whole lines that a span takes, if nothing else is on them.
+    #[must_use]
+    pub fn whole_lines(&self, span: Range<usize>) -> Option<Range<usize>> {
+        match self.language {
+            Language::C => whole_lines_c(&self.bytes, span),
+            Language::Plain => whole_lines_plain(&self.bytes, span),
+        }
+    }
+
+    /// `path:line` of an offset.
+    #[must_use]
+    pub fn position(&self, offset: usize) -> String {
+        format!("{}:{}", self.path, line_number(&self.bytes, offset))
+    }
+
+    /// The text of the line at an offset, trimmed.
+    #[must_use]
+    pub fn line_text(&self, offset: usize) -> String {
+        String::from_utf8_lossy(line_at(&self.bytes, offset).trim_ascii()).into_owned()
+    }
+}
+
+fn parse(slice: &[u8]) -> Option<tree_sitter::Tree> {
+    thread_local! {
+        static PARSER: RefCell<Option<tree_sitter::Parser>> = const { RefCell::new(None) };
+    }
+    PARSER.with_borrow_mut(|parser| {
+        if parser.is_none() {
+            let mut new = tree_sitter::Parser::new();
+            new.set_language(&tree_sitter_c::LANGUAGE.into()).ok()?;
+            *parser = Some(new);
+        }
+        parser.as_mut()?.parse(slice, None)
+    })
+}

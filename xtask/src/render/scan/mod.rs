@@ -1,0 +1,295 @@
+//! A cheap scan for the top-level items of a C file, so that only the slice that
+//! matters is parsed: functions, types, variables, prototypes, macros, includes,
+//! and the branches of preprocessor conditionals.
+//!
+//! It knows comments, strings and conditionals, and kernel style: a `}` in
+//! column 0 ends a top-level item. An item that begins in one preprocessor branch
+//! and ends in another is marked torn, and no locator touches it.
+
+mod directive;
+mod head;
+
+use std::ops::Range;
+
+use super::lex::{Language, Lexer, Token, TokenKind};
+use super::lines::line_start;
+
+pub use directive::Branch;
+pub(crate) use directive::normal_condition;
+use directive::{Conditionals, Directive};
+
+/// What a top-level item is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum ItemKind {
+    Function,
+    Struct,
+    Union,
+    Enum,
+    Typedef,
+    Prototype,
+    Variable,
+    Macro,
+    Include,
+    /// A macro's use at file scope: `EXPORT_SYMBOL(x);`, `DEFINE_MUTEX(m);`.
+    Invocation,
+    Other,
+}
+
+/// A top-level item.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Item {
+    /// What it is.
+    pub kind: ItemKind,
+    /// The names that it goes by; of an invocation its plain arguments.
+    pub names: Vec<Range<usize>>,
+    /// From its first token to its last.
+    pub span: Range<usize>,
+    /// Between its braces.
+    pub body: Option<Range<usize>>,
+    /// Of an invocation: the macro.
+    pub macro_name: Option<Range<usize>>,
+    /// It begins in one preprocessor branch and ends in another.
+    pub torn: bool,
+}
+
+impl Item {
+    /// Whether it goes by `name`.
+    #[must_use]
+    pub fn is_named(&self, src: &[u8], name: &str) -> bool {
+        self.names.iter().any(|n| src.get(n.clone()) == Some(name.as_bytes()))
+    }
+}
+
+/// What a scan found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Scan {
+    /// Items by their start. Macros and includes may lie within others.
+    pub items: Vec<Item>,
+    /// Preprocessor branches by their start.
+    pub branches: Vec<Branch>,
+}
+
+/// Scans a C file; any bytes are taken.
+#[must_use]
+pub fn scan(src: &[u8]) -> Scan {
+    let mut scanner = Scanner {
+        src,
+        state: State::default(),
+        conditionals: Conditionals::default(),
+        items: Vec::new(),
+    };
+    let mut lexer = Lexer::new(src, 0..src.len(), Language::C).peekable();
+    while let Some(token) = lexer.next() {
+        if token.kind == TokenKind::Comment {
+            continue;
+        }
+        if token.directive {
+            let mut tokens = vec![token];
+            // A directive ends with its line; the next one's `#` is the first
+            // token of another line.
+            while let Some(next) =
+                lexer.next_if(|t| t.directive && !begins_directive(src, token.end, t))
+            {
+                if next.kind != TokenKind::Comment {
+                    tokens.push(next);
+                }
+            }
+            scanner.directive(&tokens);
+        } else {
+            scanner.token(token);
+        }
+    }
+    let branches = scanner.conditionals.finish(src.len());
+    let mut items = scanner.items;
+    items.sort_by_key(|i| (i.span.start, std::cmp::Reverse(i.span.end)));
+    Scan { items, branches }
+}
+
+fn begins_directive(src: &[u8], from: usize, token: &Token) -> bool {
+    token.of(src) == b"#" && {
+        let start = line_start(src, token.start);
+        start >= from && {
+            let blank = src.get(start..token.start).unwrap_or_default();
+            let above = src.get(..start).unwrap_or_default().trim_ascii_end();
+            let continued = src
+                .get(above.len()..start)
+                .is_some_and(|gap| memchr::memchr_iter(b'\n', gap).count() == 1)
+                && above.ends_with(b"\\");
+            blank.iter().all(u8::is_ascii_whitespace) && !continued
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+struct Pending {
+    start: usize,
+    /// Tokens outside of braces.
+    head: Vec<Token>,
+    /// How many of `head` stand before the brace.
+    before_brace: usize,
+    open: Option<usize>,
+    close: Option<usize>,
+    ends_with_brace: bool,
+    place: (usize, usize),
+    torn: bool,
+}
+
+/// What a conditional saves and restores.
+#[derive(Clone, Debug, Default)]
+struct State {
+    pending: Option<Pending>,
+    braces: usize,
+    parens: usize,
+}
+
+struct Scanner<'s> {
+    src: &'s [u8],
+    state: State,
+    conditionals: Conditionals<State>,
+    items: Vec<Item>,
+}
+
+impl Scanner<'_> {
+    fn directive(&mut self, tokens: &[Token]) {
+        match directive::read(self.src, tokens) {
+            Directive::Item(item) => self.items.push(item),
+            Directive::If { span, condition } => {
+                self.conditionals.open(span, condition, &self.state);
+            }
+            Directive::Else { span, condition } => {
+                if let Some(saved) = self.conditionals.next_branch(span, condition) {
+                    self.state = saved;
+                }
+            }
+            Directive::Endif { span } => self.conditionals.close(span),
+            Directive::Other => {}
+        }
+    }
+
+    fn token(&mut self, token: Token) {
+        let text = token.of(self.src);
+        if self.state.braces == 0 && self.state.parens == 0 && self.bare_invocation_ends(&token) {
+            self.finish(None);
+        }
+        match text {
+            b"{" => self.open_brace(token),
+            b"}" => self.close_brace(token),
+            _ if self.state.braces > 0 => {}
+            b";" if self.state.parens == 0 => {
+                self.begin(token);
+                self.finish(Some(token.end));
+            }
+            _ => {
+                match text {
+                    b"(" => self.state.parens += 1,
+                    b")" => self.state.parens = self.state.parens.saturating_sub(1),
+                    _ => {}
+                }
+                self.begin(token);
+                if let Some(p) = &mut self.state.pending {
+                    p.head.push(token);
+                }
+            }
+        }
+    }
+
+    fn begin(&mut self, token: Token) {
+        if self.state.pending.is_none() {
+            self.state.pending = Some(Pending {
+                start: token.start,
+                head: Vec::new(),
+                before_brace: 0,
+                open: None,
+                close: None,
+                ends_with_brace: false,
+                place: self.conditionals.place(),
+                torn: false,
+            });
+        }
+    }
+
+    fn open_brace(&mut self, token: Token) {
+        if self.state.braces == 0 && self.state.parens == 0 {
+            self.begin(token);
+            if let Some(p) = &mut self.state.pending {
+                if head::is_linkage(self.src, &p.head) {
+                    // extern "C" { … }: its content is top level too.
+                    self.state.pending = None;
+                    return;
+                }
+                if p.open.is_none() {
+                    p.before_brace = p.head.len();
+                    p.open = Some(token.end);
+                    p.ends_with_brace = head::ends_with_brace(self.src, &p.head);
+                }
+            }
+        }
+        self.state.braces += 1;
+    }
+
+    fn close_brace(&mut self, token: Token) {
+        if self.state.braces == 0 {
+            // A stray one: of extern "C", or of a conditional that does not balance.
+            return;
+        }
+        self.state.braces -= 1;
+        if self.state.braces > 0 && line_start(self.src, token.start) == token.start {
+            self.state.braces = 0;
+            if let Some(p) = &mut self.state.pending {
+                p.torn = true;
+            }
+        }
+        if self.state.braces == 0 && self.state.parens == 0 {
+            let Some(p) = &mut self.state.pending else { return };
+            if p.close.is_none() {
+                p.close = Some(token.start);
+            }
+            if p.ends_with_brace {
+                self.finish(Some(token.end));
+            }
+        }
+    }
+
+    /// A macro's use without `;` ends where the next line begins with a word:
+    /// `MODULE_ALIAS("x")`, then `static int …`.
+    fn bare_invocation_ends(&self, token: &Token) -> bool {
+        let Some(p) = &self.state.pending else { return false };
+        let [first, second, .., last] = p.head.as_slice() else { return false };
+        p.open.is_none()
+            && token.kind == TokenKind::Word
+            && line_start(self.src, token.start) == token.start
+            && second.of(self.src) == b"("
+            && last.of(self.src) == b")"
+            && head::is_upper(first.of(self.src))
+            && head::close_of(self.src, &p.head, 1) == Some(p.head.len() - 1)
+    }
+
+    fn finish(&mut self, end: Option<usize>) {
+        self.state.parens = 0;
+        let Some(p) = self.state.pending.take() else { return };
+        let Some(end) = end.or(p.head.last().map(|t| t.end)) else { return };
+        if p.head.is_empty() {
+            return;
+        }
+        let torn = p.torn || p.place != self.conditionals.place();
+        let body = match (p.open, p.close) {
+            (Some(open), Some(close)) if open <= close => Some(open..close),
+            _ => None,
+        };
+        let found = head::classify(self.src, &p.head, p.before_brace, p.open.is_some());
+        for class in found {
+            self.items.push(Item {
+                kind: class.kind,
+                names: class.names,
+                span: p.start..end,
+                body: body.clone(),
+                macro_name: class.macro_name,
+                torn,
+            });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

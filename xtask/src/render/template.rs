@@ -1,0 +1,312 @@
+//! Tera templates of one series on one base. A template is read and compiled
+//! when first used; a name that nothing gives is an error with its line, in
+//! conditions too.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
+
+use regex::Regex;
+use tera::{Context, ErrorKind, ReportError, Tera};
+
+use crate::error::{Error, Result};
+use crate::series::excerpt::{Document, did_you_mean};
+use crate::series::model::{Series, Text};
+use crate::series::templates;
+use crate::series::version::Version;
+
+use super::filters;
+
+static REFERENCE: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r#"\{%-?\s*(?:include|extends)\s+["'`]([^"'`]+)["'`]"#).ok());
+static ASSIGNED: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r"\{%-?\s*set(?:_global)?\s+([A-Za-z_]\w*)").ok());
+static MEMBER: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r"\b(has|vars|base|series|patch)\.([A-Za-z_]\w*)").ok());
+
+/// What templates see of the base.
+#[derive(Clone, Debug)]
+pub struct BaseFacts {
+    /// Its short name.
+    pub name: String,
+    /// Its version.
+    pub version: Version,
+}
+
+/// The templates of a series on a base.
+pub struct Templates<'s> {
+    series: &'s Series,
+    tera: Tera,
+    context: Context,
+    /// Members of `has`, `vars`, …, to find misspelt ones.
+    members: BTreeMap<&'static str, BTreeSet<String>>,
+    /// Top-level names: the objects and all captures, taken or not.
+    names: BTreeSet<String>,
+    sources: BTreeMap<String, Document>,
+    inline: usize,
+}
+
+impl std::fmt::Debug for Templates<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Templates").field("series", &self.series.name).finish_non_exhaustive()
+    }
+}
+
+impl<'s> Templates<'s> {
+    /// With the answers of the named probes, and the names of all captures that
+    /// there may be.
+    ///
+    /// # Errors
+    /// When a value of `[vars]` cannot be given to templates.
+    pub fn new(
+        series: &'s Series,
+        base: &BaseFacts,
+        has: &BTreeMap<String, bool>,
+        captures: impl IntoIterator<Item = String>,
+    ) -> Result<Templates<'s>> {
+        let mut tera = Tera::new();
+        tera.autoescape_on(Vec::<&str>::new());
+        filters::register(&mut tera, base.version);
+        let mut context = Context::new();
+        context.insert("has", has);
+        context.insert("vars", &series.vars);
+        let facts = BTreeMap::from([
+            ("name", serde_json::Value::from(base.name.clone())),
+            ("version", base.version.to_string().into()),
+            ("major", base.version.major.into()),
+            ("minor", base.version.minor.into()),
+            ("patch", base.version.patch.into()),
+        ]);
+        context.insert("base", &facts);
+        let about = BTreeMap::from([
+            ("name", serde_json::Value::from(series.name.clone())),
+            ("title", series.title.clone().into()),
+            ("version", series.version.into()),
+        ]);
+        context.insert("series", &about);
+        let set = |names: Vec<&str>| names.into_iter().map(str::to_owned).collect();
+        let members = BTreeMap::from([
+            ("has", has.keys().cloned().collect()),
+            ("vars", series.vars.keys().cloned().collect()),
+            ("base", facts.keys().map(|k| (*k).to_owned()).collect()),
+            ("series", about.keys().map(|k| (*k).to_owned()).collect()),
+            ("patch", set(vec!["name"])),
+        ]);
+        let mut names: BTreeSet<String> = members.keys().map(|k| (*k).to_owned()).collect();
+        names.extend(captures);
+        Ok(Templates { series, tera, context, members, names, sources: BTreeMap::new(), inline: 0 })
+    }
+
+    /// Names the patch whose texts are rendered next.
+    pub fn set_patch(&mut self, name: &str) {
+        self.context.insert("patch", &BTreeMap::from([("name", name)]));
+    }
+
+    /// Gives a captured text to all that is rendered from now on.
+    pub fn set_capture(&mut self, name: &str, text: &str) {
+        self.context.insert(name.to_owned(), text);
+    }
+
+    /// Renders a text; `place` says where an inline one stands.
+    ///
+    /// # Errors
+    /// Names template, line and what is wrong there.
+    pub fn render(&mut self, text: &Text, place: impl FnOnce() -> String) -> Result<String> {
+        let name = match text {
+            Text::File(name) => {
+                self.load(name)?;
+                name.clone()
+            }
+            Text::Inline(text) => {
+                self.inline += 1;
+                let name = format!("{} (inline {})", place(), self.inline);
+                self.add(vec![(name.clone(), Document::new(name.clone(), text.clone()))])?;
+                name
+            }
+        };
+        self.check_names(&name)?;
+        self.tera.render(&name, &self.context).map_err(|e| self.error(&name, &e))
+    }
+
+    /// Reads a template and all that it refers to.
+    fn load(&mut self, name: &str) -> Result<()> {
+        if self.sources.contains_key(name) {
+            return Ok(());
+        }
+        let mut wanted = vec![(name.to_owned(), None)];
+        let mut new: BTreeMap<String, Document> = BTreeMap::new();
+        while let Some((name, from)) = wanted.pop() {
+            if self.sources.contains_key(&name) || new.contains_key(&name) {
+                continue;
+            }
+            let found = templates::read(&self.series.project, &self.series.name, &name)?;
+            let Some((path, text)) = found else {
+                return Err(self.missing(&name, from));
+            };
+            let label = path.strip_prefix(&self.series.project).unwrap_or(&path);
+            let document = Document::new(label.display().to_string(), text);
+            for reference in captures(&REFERENCE, &document.text) {
+                let at = (document.clone(), reference.clone());
+                let Some(name) = document.text.get(reference) else { continue };
+                wanted.push((name.to_owned(), Some(at)));
+            }
+            new.insert(name, document);
+        }
+        self.add(new.into_iter().collect())
+    }
+
+    fn missing(&self, name: &str, from: Option<(Document, std::ops::Range<usize>)>) -> Error {
+        let known = templates::names(&self.series.project, &self.series.name);
+        let error = match from {
+            Some((document, span)) => document.error(span, format!("no template \"{name}\"")),
+            None => Error::usage(format!(
+                "no template \"{name}\" in templates/{}/ or templates/",
+                self.series.name
+            )),
+        };
+        match did_you_mean(name, known.iter().map(String::as_str)) {
+            Some(near) => error.hint(format!("did you mean \"{near}\"?")),
+            None => error.hint(format!("there are: {}", known.join(", "))),
+        }
+    }
+
+    fn add(&mut self, new: Vec<(String, Document)>) -> Result<()> {
+        for (name, document) in &new {
+            self.sources.insert(name.clone(), document.clone());
+        }
+        let raw = new.iter().map(|(name, d)| (name.as_str(), d.text.as_str()));
+        self.tera.add_raw_templates(raw).map_err(|e| {
+            let name = new.first().map_or("", |(n, _)| n.as_str());
+            self.error(name, &e)
+        })
+    }
+
+    /// Finds names that nothing gives, where Tera would take them as false.
+    fn check_names(&self, name: &str) -> Result<()> {
+        let used = self.tera.get_template_variables(name).map_err(|e| self.error(name, &e))?;
+        let mut documents: Vec<&Document> = self.sources.get(name).into_iter().collect();
+        let mut seen = BTreeSet::from([name]);
+        let mut i = 0;
+        while let Some(document) = documents.get(i).copied() {
+            for reference in captures(&REFERENCE, &document.text) {
+                if let Some((name, included)) =
+                    document.text.get(reference).and_then(|n| self.sources.get_key_value(n))
+                    && seen.insert(name.as_str())
+                {
+                    documents.push(included);
+                }
+            }
+            i += 1;
+        }
+        let mut unknown: Vec<&str> =
+            used.into_iter().filter(|n| !self.names.contains(*n)).collect();
+        unknown.sort_unstable();
+        for document in &documents {
+            for assigned in captures(&ASSIGNED, &document.text) {
+                unknown.retain(|n| document.text.get(assigned.clone()) != Some(n));
+            }
+        }
+        if let Some(name) = unknown.first() {
+            let known = self.names.iter().map(String::as_str);
+            for document in &documents {
+                if let Some(span) = word_in_tag(&document.text, name) {
+                    return Err(near(
+                        document.error(span, format!("nothing gives `{name}`")),
+                        name,
+                        known,
+                    ));
+                }
+            }
+        }
+        for document in documents {
+            self.check_members(document)?;
+        }
+        Ok(())
+    }
+
+    fn check_members(&self, document: &Document) -> Result<()> {
+        let Some(member) = MEMBER.as_ref() else { return Ok(()) };
+        for tag in tags(&document.text) {
+            let text = document.text.get(tag.clone()).unwrap_or("");
+            for found in member.captures_iter(text) {
+                let (Some(object), Some(name)) = (found.get(1), found.get(2)) else { continue };
+                let Some(known) = self.members.get(object.as_str()) else { continue };
+                if !known.contains(name.as_str()) {
+                    let span = tag.start + name.start()..tag.start + name.end();
+                    let what = format!("{} has no `{}`", object.as_str(), name.as_str());
+                    let known = known.iter().map(String::as_str);
+                    return Err(near(document.error(span, what), name.as_str(), known));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn error(&self, name: &str, e: &tera::Error) -> Error {
+        let at = |report: &ReportError| {
+            let document = self.sources.get(report.filename());
+            let document = document.or_else(|| self.sources.get(name));
+            match document {
+                Some(d) => d.error(report.span().range.clone(), report.message()),
+                None => Error::usage(format!("template {name}: {}", report.message())),
+            }
+        };
+        match e.kind() {
+            ErrorKind::SyntaxError(report) | ErrorKind::RenderingError(report) => at(report),
+            ErrorKind::CircularInclude { include_chain: chain, .. }
+            | ErrorKind::CircularExtend { inheritance_chain: chain, .. } => {
+                Error::usage(format!("template {name} includes itself"))
+                    .found(chain.join(" includes "))
+                    .hint("take one of the includes out")
+            }
+            other => Error::usage(format!("template {name}")).found(other.to_string()),
+        }
+    }
+}
+
+fn near<'k>(error: Error, name: &str, known: impl Iterator<Item = &'k str> + Clone) -> Error {
+    match did_you_mean(name, known.clone()) {
+        Some(near) => error.hint(format!("did you mean `{near}`?")),
+        None => {
+            let known: Vec<&str> = known.collect();
+            error.hint(format!("known: {}", known.join(", ")))
+        }
+    }
+}
+
+/// Ranges of the first group of each match.
+fn captures(regex: &LazyLock<Option<Regex>>, text: &str) -> Vec<std::ops::Range<usize>> {
+    let Some(regex) = regex.as_ref() else { return Vec::new() };
+    regex.captures_iter(text).filter_map(|c| c.get(1).map(|m| m.range())).collect()
+}
+
+/// The insides of `{{ … }}` and `{% … %}`.
+fn tags(text: &str) -> Vec<std::ops::Range<usize>> {
+    let mut out = Vec::new();
+    let mut at = 0;
+    while let Some(open) =
+        text.get(at..).and_then(|t| t.find("{{").into_iter().chain(t.find("{%")).min())
+    {
+        let start = at + open + 2;
+        let close = if text.as_bytes().get(start - 1) == Some(&b'%') { "%}" } else { "}}" };
+        let Some(end) = text.get(start..).and_then(|t| t.find(close)) else { break };
+        out.push(start..start + end);
+        at = start + end + 2;
+    }
+    out
+}
+
+fn word_in_tag(text: &str, word: &str) -> Option<std::ops::Range<usize>> {
+    let is_word = |b: Option<&u8>| b.is_some_and(|b| b.is_ascii_alphanumeric() || *b == b'_');
+    for tag in tags(text) {
+        for (at, _) in text.get(tag.clone())?.match_indices(word) {
+            let start = tag.start + at;
+            let before = start.checked_sub(1).and_then(|i| text.as_bytes().get(i));
+            let member = before == Some(&b'.');
+            let longer = is_word(before) || is_word(text.as_bytes().get(start + word.len()));
+            if !member && !longer {
+                return Some(start..start + word.len());
+            }
+        }
+    }
+    None
+}
