@@ -5,7 +5,7 @@ use clap::{Args, Subcommand};
 use serde::Serialize;
 
 use crate::cli::{Ctx, Outcome};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::tree::{self, Base, Known, Store};
 
 /// Options of `bases`.
@@ -33,6 +33,14 @@ enum Deed {
         /// Take the newest state, even when one is there.
         #[arg(long)]
         refresh: bool,
+    },
+    /// Put a base's files into its source folder and print where that is.
+    Worktree {
+        /// As for `show`.
+        base: String,
+        /// Another commit of the store instead of the base's own.
+        #[arg(long)]
+        commit: Option<String>,
     },
     /// Remove imported bases from the store; clones are not touched.
     Forget {
@@ -82,6 +90,20 @@ impl Bases {
                 let done: Result<Vec<Base>> =
                     bases.iter().map(|b| bring(&ctx.ui, &ctx.dirs, &store, b)).collect();
                 show(ctx, &done?)?;
+            }
+            Deed::Worktree { base, commit } => {
+                let base = tree::resolve(&ctx.ui, &ctx.dirs, &store, base)?;
+                let commit = match commit {
+                    Some(text) => tree::Oid::from_str(text).map_err(|e| {
+                        Error::usage(format!("--commit {text}"))
+                            .found(e.message())
+                            .hint("give the id of a commit in full")
+                    })?,
+                    None => base.commit,
+                };
+                let worktree = tree::worktree(&ctx.ui, &ctx.dirs, &store, &base, commit)?;
+                let path = worktree.path.display().to_string();
+                ctx.ui.result(&path, |w| writeln!(w, "{path}"))?;
             }
             Deed::Forget { bases } => {
                 for base in bases {

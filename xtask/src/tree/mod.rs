@@ -22,6 +22,7 @@ pub(crate) mod testing;
 mod tests;
 pub mod version;
 pub mod view;
+pub mod worktree;
 
 pub use commit::{CommitSpec, Signature, commit};
 pub use edit::TreeEdit;
@@ -32,6 +33,7 @@ pub use spec::BaseSpec;
 pub use store::Store;
 pub use version::KernelVersion;
 pub use view::{FileBlob, Listed, TreeView};
+pub use worktree::{Worktree, worktree};
 
 use std::path::Path;
 

@@ -117,27 +117,12 @@ impl Store {
     /// # Errors
     /// When it is not there, or not of that kind.
     pub fn read(&self, kind: ObjectKind, id: Oid) -> Result<Vec<u8>> {
-        let odb = self.repo.odb()?;
-        let object = odb.read(id).map_err(|e| {
-            let error = Error::host(format!("cannot read {} {id}", kind.word())).found(e.message());
-            if e.code() == ErrorCode::NotFound {
-                error.hint(
-                    "the clone that had it may have moved or been re-made; import the base again",
-                )
-            } else {
-                error.hint(format!("the store {} is damaged: remove it", self.path.display()))
-            }
-        })?;
-        let want = match kind {
-            ObjectKind::Commit => ObjectType::Commit,
-            ObjectKind::Tree => ObjectType::Tree,
-            ObjectKind::Blob => ObjectType::Blob,
-        };
-        if object.kind() != want {
-            return Err(Error::host(format!("object {id} is no {}", kind.word()))
-                .found(format!("it is a {}", object.kind())));
-        }
-        Ok(object.data().to_vec())
+        read_with(&self.repo.odb()?, &self.path, kind, id, <[u8]>::to_vec)
+    }
+
+    /// The failure of an object that is not there.
+    pub(crate) fn missing(&self, kind: ObjectKind, id: Oid) -> Error {
+        missing(kind, id)
     }
 
     /// Whether the object is there.
@@ -209,6 +194,63 @@ impl Store {
         self.repo.odb()?.add_disk_alternate(text)?;
         Ok(())
     }
+}
+
+/// Reads objects of a store in a thread of its own.
+pub(crate) struct Reader {
+    repo: Repository,
+    path: PathBuf,
+}
+
+impl Reader {
+    /// Opens the store at `path` once more.
+    pub(crate) fn open(path: &Path) -> Result<Reader> {
+        isolate_libgit2()?;
+        Ok(Reader { repo: Repository::open_bare(path)?, path: path.to_owned() })
+    }
+
+    /// Hands an object's bytes to `take`.
+    pub(crate) fn with<T>(
+        &self,
+        kind: ObjectKind,
+        id: Oid,
+        take: impl FnOnce(&[u8]) -> T,
+    ) -> Result<T> {
+        read_with(&self.repo.odb()?, &self.path, kind, id, take)
+    }
+}
+
+fn read_with<T>(
+    odb: &git2::Odb<'_>,
+    store: &Path,
+    kind: ObjectKind,
+    id: Oid,
+    take: impl FnOnce(&[u8]) -> T,
+) -> Result<T> {
+    let object = odb.read(id).map_err(|e| {
+        if e.code() == ErrorCode::NotFound {
+            return missing(kind, id);
+        }
+        Error::host(format!("cannot read {} {id}", kind.word()))
+            .found(e.message())
+            .hint(format!("the store {} is damaged: remove it", store.display()))
+    })?;
+    let want = match kind {
+        ObjectKind::Commit => ObjectType::Commit,
+        ObjectKind::Tree => ObjectType::Tree,
+        ObjectKind::Blob => ObjectType::Blob,
+    };
+    if object.kind() != want {
+        return Err(Error::host(format!("object {id} is no {}", kind.word()))
+            .found(format!("it is a {}", object.kind())));
+    }
+    Ok(take(object.data()))
+}
+
+fn missing(kind: ObjectKind, id: Oid) -> Error {
+    Error::host(format!("cannot read {} {id}", kind.word()))
+        .found("it is not in the store")
+        .hint("the clone that had it may have moved or been re-made; import the base again")
 }
 
 /// Makes an empty store, whole or not at all.
