@@ -4,3 +4,4 @@ pub mod bases;
 pub mod ci;
 pub mod doctor;
 pub mod format_series;
+pub mod which_base;
