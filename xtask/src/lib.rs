@@ -4,10 +4,14 @@
 pub mod cli;
 pub mod commands;
 pub mod error;
+pub mod gates;
 pub mod host;
 pub mod mail;
+pub mod recipients;
 pub mod render;
 pub mod report;
+pub mod scripts;
+pub mod send;
 pub mod series;
 pub mod tree;
 pub mod vm;
