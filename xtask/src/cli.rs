@@ -39,6 +39,8 @@ pub enum Command {
     Bases(commands::bases::Bases),
     /// Every gate that a maintainer applies: applies, checkpatch, trailers, recipients, …
     Check(Box<commands::check::Check>),
+    /// A kernel image and its metadata.
+    BuildKernel(Box<commands::build_kernel::BuildKernel>),
     /// Everything that the project's own CI runs; ends with the counts.
     Ci(commands::ci::Ci),
 }
@@ -68,6 +70,7 @@ impl Command {
             Command::FormatSeries(c) => c.run(ctx),
             Command::Bases(c) => c.run(ctx),
             Command::Check(c) => c.run(ctx),
+            Command::BuildKernel(c) => c.run(ctx),
             Command::Ci(c) => c.run(ctx),
         }
     }
