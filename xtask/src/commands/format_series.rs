@@ -205,10 +205,7 @@ impl FormatSeries {
 }
 
 /// The commits of a range, oldest first, without merges.
-///
-/// # Errors
-/// When the range names nothing, or only merges.
-pub(super) fn commits(repo: &Repository, range: &str) -> Result<Vec<Oid>> {
+fn commits(repo: &Repository, range: &str) -> Result<Vec<Oid>> {
     let bad = |e: git2::Error| {
         Error::usage(format!("the range \"{}\"", range.escape_debug()))
             .found(e.message().to_owned())
@@ -252,10 +249,7 @@ pub(super) fn commits(repo: &Repository, range: &str) -> Result<Vec<Oid>> {
 }
 
 /// A cover letter from its file, or a form to be filled in.
-///
-/// # Errors
-/// When the file cannot be read.
-pub(super) fn cover(file: Option<&Path>) -> Result<Cover> {
+fn cover(file: Option<&Path>) -> Result<Cover> {
     let Some(file) = file else {
         return Ok(Cover {
             subject: "*** SUBJECT HERE ***".into(),

@@ -1,0 +1,538 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * KUnit tests of dynamic calls; included by dynamic_call.c.
+ *
+ * Reviews and pauses are not waited for: flush_delayed_work() runs what is
+ * queued, be it a review or the end of a pause.
+ */
+#include <kunit/test.h>
+#include <linux/cpumask.h>
+#include <linux/delay.h>
+#include <linux/err.h>
+#include <linux/kthread.h>
+#include <linux/minmax.h>
+#include <linux/sched.h>
+
+#define KDC_FUNCS	(DYNAMIC_CALL_BRANCHES + 2)
+#define KDC_MAX_FUNCS	10
+
+DEFINE_DYNAMIC_CALL(kunit_int, int, int);
+DEFINE_DYNAMIC_CALL(kunit_void, void, int *, int);
+DEFINE_DYNAMIC_CALL(kunit_noarg, long, void);
+DEFINE_DYNAMIC_CALL(kunit_many, u64, u8, u16, u32, u64, const char *, int, int,
+		    int);
+DEFINE_DYNAMIC_CALL(kunit_slow, int, int);
+
+typedef int kdc_func(int);
+
+#define KDC_FUNC(n)						\
+	static noinline int kdc_func##n(int x)			\
+	{							\
+		return x + 1000 * (n);				\
+	}
+
+KDC_FUNC(0);
+KDC_FUNC(1);
+KDC_FUNC(2);
+KDC_FUNC(3);
+KDC_FUNC(4);
+KDC_FUNC(5);
+KDC_FUNC(6);
+KDC_FUNC(7);
+KDC_FUNC(8);
+KDC_FUNC(9);
+
+static kdc_func *const kdc_funcs[KDC_MAX_FUNCS] = {
+	kdc_func0, kdc_func1, kdc_func2, kdc_func3, kdc_func4,
+	kdc_func5, kdc_func6, kdc_func7, kdc_func8, kdc_func9,
+};
+
+static struct dynamic_call *const kdc = &DYNAMIC_CALL(kunit_int);
+
+static void kdc_add(int *sum, int x)
+{
+	*sum += x;
+}
+
+static long kdc_noarg(void)
+{
+	return -4711;
+}
+
+static u64 kdc_many(u8 a, u16 b, u32 c, u64 d, const char *e, int f, int g,
+		    int h)
+{
+	return (u64)a + b + c + d + strlen(e) + f + g + h;
+}
+
+static int kdc_call(int n, int x)
+{
+	int ret;
+
+	rcu_read_lock();
+	ret = dynamic_call(kunit_int, kdc_funcs[n], x);
+	rcu_read_unlock();
+	return ret;
+}
+
+/* Call function @n @count times; tells how often it was another one. */
+static int kdc_repeat(int n, int count)
+{
+	int i, wrong = 0;
+
+	for (i = 0; i < count; i++)
+		if (kdc_call(n, i) != i + 1000 * n)
+			wrong++;
+	return wrong;
+}
+
+/* Which branch calls function @n directly? */
+static int kdc_branch(int n)
+{
+	int i;
+
+	for (i = 0; i < DYNAMIC_CALL_BRANCHES; i++)
+		if (kdc->target[i] == kdc_funcs[n])
+			return i;
+	return -1;
+}
+
+static void kdc_set_enabled(struct dynamic_call *dc, bool enabled)
+{
+	dynamic_call_enabled_set(dc, enabled);
+}
+
+/* The review, when it is due: the state is "paused" then, and stays so. */
+static void kdc_review(struct kunit *test, struct dynamic_call *dc)
+{
+	irq_work_sync(&dc->kick);
+	flush_delayed_work(&dc->work);
+	cancel_delayed_work_sync(&dc->work);
+	KUNIT_ASSERT_EQ(test, (int)dc->state, (int)DYNAMIC_CALL_PAUSED);
+}
+
+/* End the pause. */
+static void kdc_resume(struct kunit *test, struct dynamic_call *dc)
+{
+	KUNIT_ASSERT_EQ(test, (int)dc->state, (int)DYNAMIC_CALL_PAUSED);
+	mod_delayed_work(dynamic_call_wq, &dc->work, 0);
+	flush_delayed_work(&dc->work);
+	KUNIT_ASSERT_EQ(test, (int)dc->state, (int)DYNAMIC_CALL_LEARNING);
+}
+
+/* All calls between these two are counted on one CPU before the review. */
+static void kdc_window_begin(void)
+{
+	mutex_lock(&dynamic_call_mutex);
+	migrate_disable();
+}
+
+static void kdc_window_end(void)
+{
+	migrate_enable();
+	mutex_unlock(&dynamic_call_mutex);
+}
+
+/*
+ * A window in which function n is called weight[n] * DYNAMIC_CALL_SAMPLES
+ * times, and its review.
+ */
+static void kdc_window(struct kunit *test, const int *weight)
+{
+	int n, wrong = 0;
+
+	kdc_window_begin();
+	for (n = 0; n < KDC_FUNCS; n++)
+		wrong += kdc_repeat(n, weight[n] * DYNAMIC_CALL_SAMPLES);
+	kdc_window_end();
+	KUNIT_EXPECT_EQ(test, wrong, 0);
+	kdc_review(test, kdc);
+}
+
+static int kdc_init(struct kunit *test)
+{
+	kdc_set_enabled(kdc, false);
+	kdc->hits = 0;
+	kdc->misses = 0;
+	kdc->updates = 0;
+	kdc->skips = 0;
+	kdc->restarts = 0;
+	kdc_set_enabled(kdc, true);
+	return 0;
+}
+
+static void kdc_any_prototype(struct kunit *test)
+{
+	struct dynamic_call *const calls[] = {
+		&DYNAMIC_CALL(kunit_void), &DYNAMIC_CALL(kunit_noarg),
+		&DYNAMIC_CALL(kunit_many), &DYNAMIC_CALL(kunit_slow),
+	};
+	kdc_func *func[2] = { kdc_func3, kdc_func4 };
+	int i, round, ret, wrong = 0, sum = 0, n = 0, slow = 0;
+	u64 many;
+	long none;
+
+	for (i = 0; i < ARRAY_SIZE(calls); i++) {
+		kdc_set_enabled(calls[i], false);
+		kdc_set_enabled(calls[i], true);
+	}
+
+	/* The first round goes through the slow path, the second does not. */
+	for (round = 0; round < 2; round++) {
+		kdc_window_begin();
+		rcu_read_lock();
+		for (i = 0; i < DYNAMIC_CALL_SAMPLES; i++) {
+			dynamic_call(kunit_void, kdc_add, &sum, 2);
+			none = dynamic_call(kunit_noarg, kdc_noarg);
+			many = dynamic_call(kunit_many, kdc_many, 255, 65535,
+					    ~0U, 1ULL << 40, "12345", -6, 7, 8);
+			ret = dynamic_call_slow(kunit_slow, kdc_func5,
+						kdc_func5(7) + 0 * slow++, 7);
+			if (none != -4711 || ret != 5007 ||
+			    many != 255 + 65535 + 0xffffffffULL +
+				    (1ULL << 40) + 5 - 6 + 7 + 8)
+				wrong++;
+		}
+		rcu_read_unlock();
+		kdc_window_end();
+		KUNIT_EXPECT_EQ(test, wrong, 0);
+		KUNIT_EXPECT_EQ(test, sum,
+				(round + 1) * 2 * DYNAMIC_CALL_SAMPLES);
+		KUNIT_EXPECT_EQ(test, slow, DYNAMIC_CALL_SAMPLES);
+		for (i = 0; !round && i < ARRAY_SIZE(calls); i++)
+			kdc_review(test, calls[i]);
+	}
+	KUNIT_EXPECT_PTR_EQ(test, DYNAMIC_CALL(kunit_void).target[0],
+			    (void *)kdc_add);
+	KUNIT_EXPECT_PTR_EQ(test, DYNAMIC_CALL(kunit_noarg).target[0],
+			    (void *)kdc_noarg);
+	KUNIT_EXPECT_PTR_EQ(test, DYNAMIC_CALL(kunit_many).target[0],
+			    (void *)kdc_many);
+
+	/* Pointer and arguments are evaluated once. */
+	rcu_read_lock();
+	ret = dynamic_call(kunit_int, func[n++], 7 + 0 * n++);
+	rcu_read_unlock();
+	KUNIT_EXPECT_EQ(test, n, 2);
+	KUNIT_EXPECT_EQ(test, ret, 3007);
+}
+
+static void kdc_learns(struct kunit *test)
+{
+	static const int weight[KDC_FUNCS] = { [1] = 1 };
+	int wrong;
+
+	KUNIT_EXPECT_FALSE(test, static_key_enabled(&kdc->fast));
+	kdc_window(test, weight);
+	KUNIT_EXPECT_EQ(test, kdc->updates, 1U);
+	KUNIT_EXPECT_TRUE(test, static_key_enabled(&kdc->fast));
+	KUNIT_EXPECT_EQ(test, kdc_branch(1), 0);
+	KUNIT_EXPECT_EQ(test, kdc_branch(0), -1);
+
+	kdc_resume(test, kdc);
+	wrong = kdc_repeat(1, 500) + kdc_repeat(0, 20);
+	KUNIT_EXPECT_EQ(test, wrong, 0);
+	KUNIT_EXPECT_EQ(test, dynamic_call_sum_hits(kdc, 0), 500UL);
+	KUNIT_EXPECT_EQ(test, dynamic_call_sum_misses(kdc), 20UL);
+}
+
+/* Where branch @i is used: what it really calls, for the argument 5. */
+static int kdc_text(int i)
+{
+	switch (i) {
+{%- for i in range(end=vars.branches) %}
+	case {{ i }}:
+		return static_call(DYNAMIC_CALL_BRANCH(kunit_int, {{ i }}))(5);
+{%- endfor %}
+	}
+	return -1;
+}
+
+static void kdc_check_text(struct kunit *test)
+{
+	int i;
+
+	for (i = 0; i < DYNAMIC_CALL_BRANCHES; i++)
+		if (dynamic_call_used(kdc, i))
+			KUNIT_EXPECT_EQ(test, kdc_text(i),
+					((kdc_func *)kdc->target[i])(5));
+}
+
+/* Data and text of each branch agree, also after each changed its target. */
+static void kdc_text_follows_data(struct kunit *test)
+{
+	static const int first[KDC_FUNCS] = { 4, 3 };
+	int last[KDC_FUNCS] = {};
+	int n;
+
+	kdc_window(test, first);
+	KUNIT_EXPECT_GE(test, kdc_branch(0), 0);
+	kdc_check_text(test);
+
+	kdc_resume(test, kdc);
+	for (n = 2; n < KDC_FUNCS; n++)
+		last[n] = 2;
+	kdc_window(test, last);
+	for (n = 2; n < KDC_FUNCS; n++)
+		KUNIT_EXPECT_GE(test, kdc_branch(n), 0);
+	kdc_check_text(test);
+}
+
+static void kdc_most_frequent(struct kunit *test)
+{
+	int weight[KDC_FUNCS];
+	int n;
+
+	for (n = 0; n < KDC_FUNCS; n++)
+		weight[n] = 1 + n;
+	kdc_window(test, weight);
+	for (n = 0; n < KDC_FUNCS; n++) {
+		if (n < KDC_FUNCS - DYNAMIC_CALL_BRANCHES)
+			KUNIT_EXPECT_EQ(test, kdc_branch(n), -1);
+		else
+			KUNIT_EXPECT_GE(test, kdc_branch(n), 0);
+	}
+}
+
+/* More targets than branches, all alike: nothing to gain, so nothing is done. */
+static void kdc_skips(struct kunit *test)
+{
+	static const int other[KDC_FUNCS] = { [KDC_FUNCS - 1] = 8 };
+	int weight[KDC_FUNCS] = {};
+	void *target[DYNAMIC_CALL_BRANCHES];
+	unsigned long pause = DYNAMIC_CALL_PAUSE_MIN;
+	int n, skip;
+
+	for (n = 0; n <= DYNAMIC_CALL_BRANCHES; n++)
+		weight[n] = 1;
+	kdc_window(test, weight);
+	KUNIT_EXPECT_EQ(test, kdc->updates, 1U);
+	KUNIT_EXPECT_EQ(test, kdc->pause, pause);
+	memcpy(target, kdc->target, sizeof(target));
+
+	for (skip = 1; skip <= 8; skip++) {
+		kdc_resume(test, kdc);
+		kdc_window(test, weight);
+		pause = min(2 * pause, (unsigned long)DYNAMIC_CALL_PAUSE_MAX);
+		KUNIT_EXPECT_EQ(test, kdc->pause, pause);
+	}
+	KUNIT_EXPECT_EQ(test, kdc->skips, 8U);
+	KUNIT_EXPECT_EQ(test, kdc->updates, 1U);
+	KUNIT_EXPECT_EQ(test, memcmp(target, kdc->target, sizeof(target)), 0);
+
+	/* A change of the load is followed at once, and often looked for. */
+	kdc_resume(test, kdc);
+	kdc_window(test, other);
+	KUNIT_EXPECT_EQ(test, kdc->updates, 2U);
+	KUNIT_EXPECT_EQ(test, kdc->pause, (unsigned long)DYNAMIC_CALL_PAUSE_MIN);
+	KUNIT_EXPECT_GE(test, kdc_branch(KDC_FUNCS - 1), 0);
+}
+
+/* A newcomer that is hardly better than the weakest branch stays out. */
+static void kdc_margin(struct kunit *test)
+{
+	int weight[KDC_FUNCS] = {};
+	int n;
+
+	for (n = 0; n < DYNAMIC_CALL_BRANCHES; n++)
+		weight[n] = 8;
+	kdc_window(test, weight);
+	KUNIT_EXPECT_EQ(test, kdc->updates, 1U);
+
+	kdc_resume(test, kdc);
+	weight[KDC_FUNCS - 1] = 9;
+	kdc_window(test, weight);
+	KUNIT_EXPECT_EQ(test, kdc->updates, 1U);
+	KUNIT_EXPECT_EQ(test, kdc->skips, 1U);
+	KUNIT_EXPECT_EQ(test, kdc_branch(KDC_FUNCS - 1), -1);
+
+	kdc_resume(test, kdc);
+	weight[KDC_FUNCS - 1] = 16;
+	kdc_window(test, weight);
+	KUNIT_EXPECT_EQ(test, kdc->updates, 2U);
+	KUNIT_EXPECT_GE(test, kdc_branch(KDC_FUNCS - 1), 0);
+}
+
+/* From review to the end of the pause nothing is counted. */
+static void kdc_pause_is_silent(struct kunit *test)
+{
+	static const int weight[KDC_FUNCS] = { 1 };
+	unsigned long hits, misses;
+
+	kdc_window(test, weight);
+	hits = dynamic_call_sum_hits(kdc, 0);
+	misses = dynamic_call_sum_misses(kdc);
+	KUNIT_EXPECT_FALSE(test, static_key_enabled(&kdc->learn));
+	KUNIT_EXPECT_EQ(test, kdc_repeat(0, 4000) + kdc_repeat(1, 4000), 0);
+	KUNIT_EXPECT_EQ(test, dynamic_call_sum_hits(kdc, 0), hits);
+	KUNIT_EXPECT_EQ(test, dynamic_call_sum_misses(kdc), misses);
+	KUNIT_EXPECT_FALSE(test, delayed_work_pending(&kdc->work));
+}
+
+/* Each window starts from nothing, or yesterday's load decides. */
+static void kdc_windows_start_empty(struct kunit *test)
+{
+	static const int weight[KDC_FUNCS] = { [1] = 3 };
+	struct dynamic_call_stats *stats;
+	int cpu, i, full = 0;
+
+	kdc_window(test, weight);
+	KUNIT_EXPECT_GE(test, kdc->misses, 3ULL * DYNAMIC_CALL_SAMPLES);
+	kdc_resume(test, kdc);
+	for_each_possible_cpu(cpu) {
+		stats = per_cpu_ptr(kdc->stats, cpu);
+		for (i = 0; i < DYNAMIC_CALL_CANDIDATES; i++)
+			if (stats->candidate[i].func || stats->candidate[i].hits)
+				full++;
+	}
+	KUNIT_EXPECT_EQ(test, full, 0);
+	KUNIT_EXPECT_EQ(test, dynamic_call_sum_misses(kdc), 0UL);
+	KUNIT_EXPECT_EQ(test, dynamic_call_sum_hits(kdc, 0), 0UL);
+}
+
+/* What was counted long ago does not decide. */
+static void kdc_old_windows_restart(struct kunit *test)
+{
+	int wrong;
+
+	kdc_window_begin();
+	kdc->since = jiffies - DYNAMIC_CALL_WINDOW - HZ;
+	wrong = kdc_repeat(2, DYNAMIC_CALL_SAMPLES);
+	kdc_window_end();
+	KUNIT_EXPECT_EQ(test, wrong, 0);
+	irq_work_sync(&kdc->kick);
+	flush_delayed_work(&kdc->work);
+	KUNIT_EXPECT_EQ(test, (int)kdc->state, (int)DYNAMIC_CALL_LEARNING);
+	KUNIT_EXPECT_EQ(test, kdc->restarts, 1U);
+	KUNIT_EXPECT_EQ(test, kdc->updates, 0U);
+	KUNIT_EXPECT_EQ(test, kdc_branch(2), -1);
+	KUNIT_EXPECT_EQ(test, dynamic_call_sum_misses(kdc), 0UL);
+}
+
+static void kdc_switch_off(struct kunit *test)
+{
+	int weight[KDC_FUNCS];
+	int n;
+
+	for (n = 0; n < KDC_FUNCS; n++)
+		weight[n] = 1;
+	kdc_window(test, weight);
+	KUNIT_EXPECT_TRUE(test, static_key_enabled(&kdc->fast));
+
+	kdc_set_enabled(kdc, false);
+	KUNIT_EXPECT_EQ(test, (int)kdc->state, (int)DYNAMIC_CALL_OFF);
+	KUNIT_EXPECT_FALSE(test, static_key_enabled(&kdc->fast));
+	KUNIT_EXPECT_FALSE(test, static_key_enabled(&kdc->learn));
+	for (n = 0; n < KDC_FUNCS; n++) {
+		KUNIT_EXPECT_EQ(test, kdc_branch(n), -1);
+		KUNIT_EXPECT_EQ(test, kdc_repeat(n, 2 * DYNAMIC_CALL_SAMPLES), 0);
+	}
+	irq_work_sync(&kdc->kick);
+	flush_delayed_work(&kdc->work);
+	KUNIT_EXPECT_EQ(test, (int)kdc->state, (int)DYNAMIC_CALL_OFF);
+
+	kdc_set_enabled(kdc, true);
+	kdc_window(test, weight);
+	KUNIT_EXPECT_EQ(test, kdc->updates, 2U);
+}
+
+/* Data, and text that may vanish without notice, get no branch. */
+static void kdc_text_only(struct kunit *test)
+{
+	KUNIT_EXPECT_TRUE(test, dynamic_call_may_patch(kdc_func1));
+	KUNIT_EXPECT_FALSE(test, dynamic_call_may_patch(kdc));
+	KUNIT_EXPECT_FALSE(test, dynamic_call_may_patch(NULL));
+}
+
+struct kdc_caller {
+	struct task_struct *task;
+	unsigned long calls;
+	unsigned long wrong;
+};
+
+static int kdc_caller(void *data)
+{
+	struct kdc_caller *caller = data;
+	int n, x;
+
+	while (!kthread_should_stop()) {
+		for (x = 0; x < 4096; x++) {
+			n = x % KDC_FUNCS;
+			if (kdc_call(n, x) != x + 1000 * n)
+				caller->wrong++;
+		}
+		caller->calls += x;
+		usleep_range(20, 100);
+	}
+	return 0;
+}
+
+/* No caller may reach another function while the branches change below it. */
+static void kdc_update_under_load(struct kunit *test)
+{
+	struct kdc_caller *caller;
+	unsigned long wrong = 0;
+	void *next[DYNAMIC_CALL_BRANCHES];
+	int cpu, i, n, round;
+
+	caller = kunit_kzalloc(test, nr_cpu_ids * sizeof(*caller), GFP_KERNEL);
+	KUNIT_ASSERT_TRUE(test, !!caller);
+	for_each_online_cpu(cpu) {
+		caller[cpu].task = kthread_create_on_node(kdc_caller,
+							  &caller[cpu],
+							  cpu_to_node(cpu),
+							  "kdc/%d", cpu);
+		if (IS_ERR(caller[cpu].task)) {
+			caller[cpu].task = NULL;
+			continue;
+		}
+		kthread_bind(caller[cpu].task, cpu);
+		wake_up_process(caller[cpu].task);
+	}
+
+	for (round = 0; round < 50; round++) {
+		mutex_lock(&dynamic_call_mutex);
+		for (i = 0, n = round; i < DYNAMIC_CALL_BRANCHES; i++, n++)
+			next[i] = kdc_funcs[n % KDC_FUNCS];
+		dynamic_call_patch(kdc, next);
+		mutex_unlock(&dynamic_call_mutex);
+		if (round % 20 == 10)
+			kdc_set_enabled(kdc, false);
+		if (round % 20 == 15)
+			kdc_set_enabled(kdc, true);
+		usleep_range(100, 1000);
+	}
+
+	for (cpu = 0; cpu < nr_cpu_ids; cpu++) {
+		if (!caller[cpu].task)
+			continue;
+		kthread_stop(caller[cpu].task);
+		KUNIT_EXPECT_GT(test, caller[cpu].calls, 0UL);
+		wrong += caller[cpu].wrong;
+	}
+	KUNIT_EXPECT_EQ(test, wrong, 0UL);
+}
+
+static struct kunit_case kdc_cases[] = {
+	KUNIT_CASE(kdc_any_prototype),
+	KUNIT_CASE(kdc_learns),
+	KUNIT_CASE(kdc_text_follows_data),
+	KUNIT_CASE(kdc_most_frequent),
+	KUNIT_CASE(kdc_skips),
+	KUNIT_CASE(kdc_margin),
+	KUNIT_CASE(kdc_pause_is_silent),
+	KUNIT_CASE(kdc_windows_start_empty),
+	KUNIT_CASE(kdc_old_windows_restart),
+	KUNIT_CASE(kdc_switch_off),
+	KUNIT_CASE(kdc_text_only),
+	KUNIT_CASE(kdc_update_under_load),
+	{}
+};
+
+static struct kunit_suite kdc_suite = {
+	.name = "dynamic_call",
+	.init = kdc_init,
+	.test_cases = kdc_cases,
+};
+
+kunit_test_suite(kdc_suite);
