@@ -37,6 +37,10 @@ pub enum Command {
     FormatSeries(Box<commands::format_series::FormatSeries>),
     /// The kernel trees that series are rendered onto: known, at hand, import, forget.
     Bases(commands::bases::Bases),
+    /// Every gate that a maintainer applies: applies, checkpatch, trailers, recipients, …
+    Check(Box<commands::check::Check>),
+    /// A kernel image and its metadata.
+    BuildKernel(Box<commands::build_kernel::BuildKernel>),
     /// Everything that the project's own CI runs; ends with the counts.
     Ci(commands::ci::Ci),
 }
@@ -65,6 +69,8 @@ impl Command {
             Command::Doctor(c) => c.run(ctx),
             Command::FormatSeries(c) => c.run(ctx),
             Command::Bases(c) => c.run(ctx),
+            Command::Check(c) => c.run(ctx),
+            Command::BuildKernel(c) => c.run(ctx),
             Command::Ci(c) => c.run(ctx),
         }
     }

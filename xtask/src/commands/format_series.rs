@@ -205,7 +205,10 @@ impl FormatSeries {
 }
 
 /// The commits of a range, oldest first, without merges.
-fn commits(repo: &Repository, range: &str) -> Result<Vec<Oid>> {
+///
+/// # Errors
+/// When the range names nothing, or only merges.
+pub(super) fn commits(repo: &Repository, range: &str) -> Result<Vec<Oid>> {
     let bad = |e: git2::Error| {
         Error::usage(format!("the range \"{}\"", range.escape_debug()))
             .found(e.message().to_owned())
@@ -249,7 +252,10 @@ fn commits(repo: &Repository, range: &str) -> Result<Vec<Oid>> {
 }
 
 /// A cover letter from its file, or a form to be filled in.
-fn cover(file: Option<&Path>) -> Result<Cover> {
+///
+/// # Errors
+/// When the file cannot be read.
+pub(super) fn cover(file: Option<&Path>) -> Result<Cover> {
     let Some(file) = file else {
         return Ok(Cover {
             subject: "*** SUBJECT HERE ***".into(),

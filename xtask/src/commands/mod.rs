@@ -1,7 +1,10 @@
 //! One file a command: its options, and what it does in terms of the modules.
 
 pub mod bases;
+pub mod build_kernel;
+pub mod check;
 pub mod ci;
 pub mod doctor;
 pub mod format_series;
+mod material;
 pub mod which_base;

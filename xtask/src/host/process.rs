@@ -135,11 +135,7 @@ impl Cmd {
         shell_words::join(words.map(|w| w.to_string_lossy()))
     }
 
-    /// Starts it with piped outputs.
-    ///
-    /// # Errors
-    /// When the program is missing or cannot be started.
-    pub fn spawn(&self) -> Result<Running> {
+    fn command(&self) -> Command {
         let mut command = Command::new(&self.program);
         command.args(&self.args);
         for (key, value) in &self.env {
@@ -151,6 +147,15 @@ impl Cmd {
         if let Some(dir) = &self.cwd {
             command.current_dir(dir);
         }
+        command
+    }
+
+    /// Starts it with piped outputs.
+    ///
+    /// # Errors
+    /// When the program is missing or cannot be started.
+    pub fn spawn(&self) -> Result<Running> {
+        let mut command = self.command();
         command.stdin(if self.stdin.is_some() { Stdio::piped() } else { Stdio::null() });
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         command.process_group(0);
@@ -240,6 +245,30 @@ impl Cmd {
     /// As [`Cmd::output`].
     pub fn stream(&self, on_line: impl FnMut(Stream, &[u8])) -> Result<i32> {
         Ok(self.pump(on_line)?.0)
+    }
+
+    /// Runs it on the user's own terminal: it reads and writes what we do, and may
+    /// ask questions. Returns the exit code.
+    ///
+    /// # Errors
+    /// When it cannot be started, or the user ends it.
+    pub fn on_terminal(&self) -> Result<i32> {
+        let mut command = self.command();
+        if self.stdin.is_some() {
+            command.stdin(Stdio::piped());
+        }
+        signals::check()?;
+        // It stays in our process group: only the terminal's foreground group may
+        // read, and Ctrl-C reaches it there.
+        let mut child = command.spawn().map_err(|e| self.spawn_error(&e))?;
+        if let (Some(bytes), Some(mut pipe)) = (self.stdin.clone(), child.stdin.take()) {
+            std::thread::spawn(move || {
+                let _ = pipe.write_all(&bytes);
+            });
+        }
+        let status = child.wait().map_err(|e| wait_error(&e))?;
+        signals::check()?;
+        Ok(code_of(status))
     }
 
     fn pump(&self, mut on_line: impl FnMut(Stream, &[u8])) -> Result<(i32, bool)> {

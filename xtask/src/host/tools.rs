@@ -49,6 +49,7 @@ pub const TOOLS: &[Tool] = &[
     tool("python3", "kernels, virtme-ng, b4", "python3", Need::Core),
     tool("rsync", "kernel headers", "rsync", Need::Core),
     tool("cpio", "kernel headers", "cpio", Need::Core),
+    tool("lz4", "kernels (compression)", "lz4", Need::Core),
     tool("kmod", "kernel modules", "kmod", Need::Core),
     tool("gelf.h", "kernels (objtool)", "libelf-dev", Need::Core),
     tool("openssl/ssl.h", "kernels (certificates)", "libssl-dev", Need::Core),

@@ -172,14 +172,19 @@ impl Anchor {
         let mut pool = theirs;
         let mut weight = 0.0;
         let mut shared = 0.0;
+        let mut word = false;
         for token in &ours {
             // Words tell lines apart; punctuation is everywhere.
             let value = if token.len() > 1 { 2.0 } else { 0.5 };
             weight += value;
             if let Some(at) = pool.iter().position(|t| t == token) {
                 pool.swap_remove(at);
+                word |= token.iter().any(u8::is_ascii_alphanumeric);
                 shared += value;
             }
+        }
+        if !word {
+            return 0.0;
         }
         let left: f64 = pool.iter().map(|t| if t.len() > 1 { 0.5 } else { 0.1 }).sum();
         shared / (weight + left)

@@ -18,7 +18,9 @@ use crate::mail::input::Mail;
 use crate::mail::mailinfo::{self, Received};
 use crate::mail::person::Person;
 
-pub use parse::{FilePatch, Payload, patches};
+pub use bytes::patch_delta;
+pub use hunks::apply as apply_hunks;
+pub use parse::{FilePatch, Hunk, Kind as LineKind, Payload, patches};
 
 /// What a mail came to.
 #[derive(Clone, Debug)]

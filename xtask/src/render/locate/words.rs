@@ -68,7 +68,9 @@ impl Finder<'_> {
                 at: Near { position: self.file.path().to_owned(), text: String::new() },
             });
         };
-        let lines = self.file.whole_lines(span.clone()).is_some_and(|lines| lines == *span);
+        let src = self.file.bytes();
+        let ends_line = |at: usize| at == 0 || at == src.len() || src.get(at - 1) == Some(&b'\n');
+        let lines = ends_line(span.start) && ends_line(span.end);
         let shape = if lines { Shape::Lines } else { Shape::Span };
         Ok(vec![Spot { span: span.clone(), shape, kind: Kind::Captured, inner: false }])
     }

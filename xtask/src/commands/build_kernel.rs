@@ -1,0 +1,164 @@
+//! `cargo xtask build-kernel`: a kernel image and its metadata.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use clap::builder::PossibleValuesParser;
+
+use crate::build::inputs::fingerprint;
+use crate::build::target::host_arch;
+use crate::build::{self, Built, Identity, Request, Source, vars};
+use crate::cli::{Ctx, Outcome};
+use crate::error::{Error, IoContext as _, Result};
+
+/// Options of `build-kernel`.
+#[derive(Debug, Args)]
+#[command(after_help = AFTER_HELP)]
+pub struct BuildKernel {
+    /// Any kernel tree as it is; nothing in it is written.
+    #[arg(long, value_name = "PATH")]
+    source: Option<PathBuf>,
+    /// What it is built for: a name of kconfigs/targets.toml. Default: ARCH, else this host's.
+    #[arg(short = 'a', long, visible_alias = "target-arch", value_name = "ARCH")]
+    arch: Option<String>,
+    /// gcc, gcc-N, clang or clang-N (LLVM=1). Default: what LLVM and CC say, else gcc.
+    #[arg(short = 't', long, value_name = "TOOLCHAIN")]
+    toolchain: Option<String>,
+    /// More configuration: a fragment of kconfigs/, a file, or kselftest:COLLECTION.
+    #[arg(long, value_name = "FRAGMENT", value_delimiter = ',')]
+    config: Vec<String>,
+    /// What the configuration starts from: a make goal (defconfig) or a .config file.
+    #[arg(short = 'k', long, value_name = "START")]
+    kconfig: Option<String>,
+    /// One setting (NET=y, PACKET=m, KASAN=n) or a file of them, over all fragments.
+    #[arg(short = 'K', long, value_name = "SYM=VALUE")]
+    kconfig_add: Vec<String>,
+    /// Leaves out the fragments that each build has (boot, vm, net, bpf).
+    #[arg(long)]
+    no_default_fragments: bool,
+    /// Make goals, instead of the image and the modules: bzImage, net/core/dev.o.
+    #[arg(long, value_name = "GOAL", value_delimiter = ',')]
+    targets: Vec<String>,
+    /// Where the products go. Default: out/kernels/LABEL/TARGET of the project.
+    #[arg(short = 'o', long, visible_alias = "output-dir", value_name = "DIR")]
+    output: Option<PathBuf>,
+    /// The object directory. Default: O, else one that is kept per target.
+    #[arg(short = 'b', long, value_name = "DIR")]
+    build_dir: Option<PathBuf>,
+    /// How many compilers at once. Default: one per processor.
+    #[arg(short = 'j', long, value_name = "N")]
+    jobs: Option<usize>,
+    /// What compilers are called through.
+    #[arg(short = 'w', long, default_value = "ccache",
+          value_parser = PossibleValuesParser::new(["ccache", "none"]))]
+    wrapper: String,
+    /// Runs make though the product is of the same inputs.
+    #[arg(long)]
+    force: bool,
+    /// Variables for make: W=1, C=1, KCFLAGS=…; those of the environment count too.
+    #[arg(value_name = "VAR=VALUE")]
+    variables: Vec<String>,
+}
+
+const AFTER_HELP: &str = "\
+The configuration starts from nothing, so that a kernel is built in minutes; every line that a \
+fragment asks is looked up in the result, and one that was dropped fails the build with its unmet \
+dependency. Products: the image, vmlinux, config, modules, build.log, diagnostics.json, \
+metadata.json, reproducer.sh.
+
+  cargo xtask build-kernel --source ~/linux --arch arm64
+  cargo xtask build-kernel --source ~/linux --toolchain clang --config kasan
+  cargo xtask build-kernel --source ~/linux --targets net/core/ W=1 C=1";
+
+impl BuildKernel {
+    /// Builds, and tells where the products are.
+    ///
+    /// # Errors
+    /// As [`build::build`].
+    pub fn run(&self, ctx: &Ctx) -> Result<Outcome> {
+        let make_vars =
+            self.variables.iter().map(|v| vars::parse(v)).collect::<Result<Vec<_>>>()?;
+        let source = self.source()?;
+        let arch = self.arch(&make_vars);
+        let request = Request {
+            toolchain: self.toolchain.clone(),
+            kconfig: self.kconfig.clone(),
+            fragments: self.config.clone(),
+            default_fragments: !self.no_default_fragments,
+            kconfig_add: self.kconfig_add.clone(),
+            make_vars,
+            goals: self.targets.clone(),
+            objdir: self.build_dir.clone(),
+            output: self.output.clone(),
+            jobs: self.jobs,
+            ccache: self.wrapper == "ccache",
+            force: self.force,
+            command: command_line(),
+            ..Request::new(source, &arch)
+        };
+        let built = build::build(&ctx.ui, &ctx.dirs, &request)?;
+        show(ctx, &built)?;
+        Ok(Outcome::Held)
+    }
+
+    fn arch(&self, make_vars: &[(String, String)]) -> String {
+        let given = make_vars.iter().find(|(n, _)| n == "ARCH").map(|(_, v)| v.clone());
+        self.arch
+            .clone()
+            .or(given)
+            .or_else(|| std::env::var("ARCH").ok().filter(|a| !a.is_empty()))
+            .unwrap_or_else(|| host_arch().to_owned())
+    }
+
+    fn source(&self) -> Result<Source> {
+        let Some(path) = &self.source else {
+            return Err(
+                Error::usage("build-kernel: which kernel?").hint("name a tree with --source PATH")
+            );
+        };
+        let path = std::path::absolute(path).at("find", path)?;
+        let name = path.file_name().map(|n| n.to_string_lossy().into_owned());
+        Ok(Source {
+            label: name.unwrap_or_else(|| "kernel".into()),
+            identity: Identity::Files { fingerprint: fingerprint(&path)? },
+            path,
+            objdirs: None,
+        })
+    }
+}
+
+/// What was typed, for the metadata.
+fn command_line() -> String {
+    let words: Vec<String> =
+        std::env::args_os().skip(1).map(|a| a.to_string_lossy().into_owned()).collect();
+    format!("cargo xtask {}", shell_words::join(words))
+}
+
+fn show(ctx: &Ctx, built: &Built) -> Result<()> {
+    let warnings = built.diagnostics.len();
+    ctx.ui.result(built, |w| {
+        let line =
+            |w: &mut dyn std::io::Write, name: &str, value: &str| writeln!(w, "{name:<10} {value}");
+        if !built.release.is_empty() {
+            line(w, "release", &built.release)?;
+        }
+        for (name, path) in [("image", &built.image), ("vmlinux", &built.vmlinux)] {
+            if let Some(path) = path {
+                line(w, name, &path.display().to_string())?;
+            }
+        }
+        line(w, "config", &built.config.display().to_string())?;
+        line(w, "metadata", &built.metadata.display().to_string())?;
+        for module in &built.modules {
+            line(w, "module", &module.display().to_string())?;
+        }
+        line(w, "warnings", &warnings.to_string())?;
+        for d in built.diagnostics.iter().take(20) {
+            writeln!(w, "  {d}")?;
+        }
+        if warnings > 20 {
+            writeln!(w, "  … all of them: {}", built.dir.join("diagnostics.json").display())?;
+        }
+        Ok(())
+    })
+}

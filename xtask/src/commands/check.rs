@@ -1,0 +1,80 @@
+//! `cargo xtask check`: every gate that a maintainer applies to a series.
+
+use std::time::Instant;
+
+use clap::{Args, ValueEnum as _};
+
+use super::material::{Material, What};
+use crate::cli::{Ctx, Outcome};
+use crate::error::Result;
+use crate::gates::run::{Bench, run};
+use crate::gates::{Gate, Report, Status, Submission};
+use crate::recipients::Recipients;
+use crate::recipients::gather::gather;
+use crate::scripts::Scripts;
+
+/// Options of `check`.
+#[derive(Debug, Args)]
+pub struct Check {
+    /// The series.
+    series: Option<String>,
+    #[command(flatten)]
+    what: What,
+    /// Run only this gate; may be given several times.
+    #[arg(long, value_enum, value_name = "NAME")]
+    gate: Vec<Gate>,
+    /// A gate that could not run does not make the command fail.
+    #[arg(long)]
+    allow_skipped: bool,
+}
+
+impl Check {
+    /// Runs the gates; held when none failed and none was skipped.
+    ///
+    /// # Errors
+    /// When the series cannot be rendered or mailed at all.
+    pub fn run(&self, ctx: &Ctx) -> Result<Outcome> {
+        let material = self.what.get(ctx, self.series.as_deref())?;
+        let gates = if self.gate.is_empty() { Gate::value_variants() } else { &self.gate };
+        let mails = material.mails(&[], &[])?;
+        let submission = material.submission(&mails)?;
+        let report = judge(ctx, &material, &submission, gates)?;
+        ctx.ui.result(&report, |w| report.human(w))?;
+        Ok(match report.status() {
+            Status::Passed => Outcome::Held,
+            Status::Skipped if self.allow_skipped && !report.rows.is_empty() => Outcome::Held,
+            Status::Skipped | Status::Failed => Outcome::Failed,
+        })
+    }
+}
+
+/// The rows of `gates` on a submission.
+///
+/// # Errors
+/// When the user ends it.
+pub fn judge(
+    ctx: &Ctx,
+    material: &Material,
+    submission: &Submission<'_>,
+    gates: &[Gate],
+) -> Result<Report> {
+    let begun = Instant::now();
+    let scripts = Scripts::prepare(&ctx.ui, &ctx.dirs, submission.repo, submission.base_tree);
+    let recipients = match &scripts {
+        Ok(scripts) if gates.contains(&Gate::Recipients) => {
+            gather(&ctx.dirs, scripts, submission, &material.wishes)
+        }
+        _ => Ok(Recipients::default()),
+    };
+    let bench =
+        Bench { ui: &ctx.ui, dirs: &ctx.dirs, scripts, recipients, accepted: &material.accepted };
+    let rows = run(&bench, submission, gates)?;
+    Ok(Report {
+        series: material.name.clone(),
+        base: material.base_name.clone(),
+        base_commit: material.base.to_string(),
+        rows,
+        left_out: material.left_out.clone(),
+        seconds: begun.elapsed().as_secs_f64(),
+    })
+}

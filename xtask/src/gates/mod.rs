@@ -1,0 +1,68 @@
+//! The gates a maintainer applies to a series before it is worth reading.
+//!
+//! Each gate judges a [`Submission`] and gives one row a patch. A gate that
+//! could not run says so: its row is skipped, which is not green.
+
+pub mod accept;
+pub mod applies;
+pub mod checkpatch;
+pub mod diff;
+pub mod kconfig;
+pub mod kernel_doc;
+pub mod maintainers;
+pub mod message;
+pub mod recipients;
+pub mod report;
+pub mod run;
+pub mod spelling;
+pub mod submission;
+#[cfg(test)]
+pub(crate) mod testing;
+pub mod trailers;
+
+use serde::Serialize;
+
+pub use report::{Finding, Report, Row, Status};
+pub use submission::{Patch, Submission};
+
+/// A gate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, clap::ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub enum Gate {
+    /// `git am` in a checkout of the base gives the rendered commits.
+    Applies,
+    /// `scripts/checkpatch.pl --strict` of the base.
+    Checkpatch,
+    /// Subject and body of each message, and the cover letter.
+    Message,
+    /// Sign-offs, Fixes, Link, Cc stable.
+    Trailers,
+    /// Words of the base's `scripts/spelling.txt`.
+    Spelling,
+    /// New warnings of the base's kernel-doc.
+    KernelDoc,
+    /// Everyone whom `get_maintainer.pl` names is a recipient.
+    Recipients,
+    /// New files have an entry in MAINTAINERS.
+    Maintainers,
+    /// New Kconfig symbols have help and are defined.
+    Kconfig,
+}
+
+impl Gate {
+    /// Its name on the command line and in reports.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Gate::Applies => "applies",
+            Gate::Checkpatch => "checkpatch",
+            Gate::Message => "message",
+            Gate::Trailers => "trailers",
+            Gate::Spelling => "spelling",
+            Gate::KernelDoc => "kernel-doc",
+            Gate::Recipients => "recipients",
+            Gate::Maintainers => "maintainers",
+            Gate::Kconfig => "kconfig",
+        }
+    }
+}

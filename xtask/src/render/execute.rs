@@ -1,0 +1,136 @@
+//! Executes a plan: the planned files become trees and commits in the store.
+//! Same series and same base give the same ids on any machine.
+
+use jiff::Timestamp;
+use jiff::tz::Offset;
+
+use crate::error::{Error, Result};
+use crate::series::model::{Date, Person, Series};
+use crate::series::version::Version;
+use crate::tree::{Base, CommitSpec, Mode, Oid, Signature, Store, TreeEdit, TreeView, commit};
+
+use super::overlay::Changes;
+use super::plan::Plan;
+use super::source::{Source, SourceFile};
+use super::template::BaseFacts;
+use super::verdict::Verdict;
+use super::{RenderedPatch, Rendering};
+
+/// A tree in the store as a source of files.
+pub struct StoreSource<'s> {
+    view: TreeView<'s>,
+}
+
+impl<'s> StoreSource<'s> {
+    /// Of a tree in the store.
+    #[must_use]
+    pub fn new(store: &'s Store, tree: Oid) -> StoreSource<'s> {
+        StoreSource { view: TreeView::new(store, tree) }
+    }
+}
+
+impl Source for StoreSource<'_> {
+    fn read(&self, path: &str) -> Result<Option<SourceFile>> {
+        let blob = self.view.read(path)?;
+        Ok(blob.map(|b| SourceFile { mode: b.mode.raw(), bytes: b.bytes }))
+    }
+
+    fn blob(&self, id: &str) -> Result<Option<Vec<u8>>> {
+        if !id.bytes().all(|b| b.is_ascii_hexdigit()) {
+            return Ok(None);
+        }
+        let found = self.view.store().repo().revparse_single(id).ok();
+        Ok(found.and_then(|o| o.into_blob().ok()).map(|b| b.content().to_vec()))
+    }
+}
+
+/// What templates and probes are told of a base.
+#[must_use]
+pub fn facts(base: &Base) -> BaseFacts {
+    let v = &base.version;
+    BaseFacts { name: base.name.clone(), version: Version::new(v.major, v.minor, v.patch) }
+}
+
+/// Makes the commits of a plan.
+///
+/// # Errors
+/// When the store cannot be written.
+pub fn execute(store: &Store, series: &Series, base: &Base, plan: Plan) -> Result<Rendering> {
+    let mut head = base.commit;
+    let mut tree = base.tree;
+    let mut seconds = 0;
+    let mut patches = Vec::new();
+    for planned in plan.patches {
+        let mut rendered = RenderedPatch {
+            name: planned.name,
+            verdict: planned.verdict,
+            commit: None,
+            tree: None,
+            message: planned.message,
+        };
+        if rendered.verdict == Verdict::Applies {
+            seconds += 1;
+            tree = apply(store, tree, &planned.changes)?;
+            let own = series.patch(&rendered.name).and_then(|p| p.author.as_ref());
+            let who = signature(own.unwrap_or(&series.author), series.date, seconds)?;
+            head = commit(
+                store,
+                &CommitSpec {
+                    tree,
+                    parents: vec![head],
+                    author: who.clone(),
+                    // The committer too, so that the id depends on no user.
+                    committer: who,
+                    message: rendered.message.clone(),
+                },
+            )?;
+            rendered.commit = Some(head);
+            rendered.tree = Some(tree);
+        }
+        patches.push(rendered);
+    }
+    Ok(Rendering {
+        series: series.name.clone(),
+        base: base.clone(),
+        patches,
+        head,
+        tree,
+        state: plan.verdict,
+        cover: plan.cover,
+    })
+}
+
+/// The tree with these changes.
+///
+/// # Errors
+/// When the store cannot be written.
+pub fn apply(store: &Store, tree: Oid, changes: &Changes) -> Result<Oid> {
+    let mut edit = TreeEdit::new(store, tree);
+    // First what goes: a file may make room for a folder.
+    for (path, _) in changes.iter().filter(|(_, entry)| entry.is_none()) {
+        edit.delete(path)?;
+    }
+    for (path, entry) in changes {
+        let Some(entry) = entry else { continue };
+        let mode = Mode::from_raw(entry.mode).ok_or_else(|| {
+            Error::usage(format!("{path} with mode {:o}", entry.mode))
+                .found("git does not know this mode")
+        })?;
+        edit.write(path, mode, entry.text.bytes())?;
+    }
+    edit.finish()
+}
+
+/// A commit's author at the series' date and `seconds` more.
+///
+/// # Errors
+/// When the date is beyond what there is.
+pub fn signature(person: &Person, date: Date, seconds: i64) -> Result<Signature> {
+    let bad = |e: jiff::Error| Error::usage("the date of a patch").found(e.to_string());
+    Ok(Signature {
+        name: person.name.clone(),
+        email: person.email.clone(),
+        when: Timestamp::from_second(date.seconds.saturating_add(seconds)).map_err(bad)?,
+        offset: Offset::from_seconds(date.offset.saturating_mul(60)).map_err(bad)?,
+    })
+}

@@ -1,0 +1,312 @@
+//! Plans a series on a base: which patches apply and what each changes. Pure:
+//! it reads a source and writes nothing.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::error::{Error, Result};
+use crate::series::excerpt::Document;
+use crate::series::model::{Edit, Patch, Probe, Series};
+
+use super::cocci::Semantic;
+use super::edit::{Editor, Fault};
+use super::overlay::{Base, Changes, Overlay};
+use super::probe::{Answer, Asker};
+use super::source::Source;
+use super::template::{BaseFacts, Templates};
+use super::verdict::{Conflict, Verdict};
+
+/// Which optional patches are wanted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Choice {
+    /// By name.
+    pub with: BTreeSet<String>,
+    /// All of them.
+    pub all: bool,
+}
+
+impl Choice {
+    /// Checks that the names are optional patches of this series.
+    ///
+    /// # Errors
+    /// Names the ones that are not.
+    pub fn check(&self, series: &Series) -> Result<()> {
+        for name in &self.with {
+            if series.patch(name).is_none() {
+                let known: Vec<&str> =
+                    series.patches.iter().filter(|p| p.optional).map(|p| p.name.as_str()).collect();
+                return Err(Error::usage(format!("--with {name}"))
+                    .found(format!("series {} has no such patch", series.name))
+                    .hint(if known.is_empty() {
+                        "it has no optional patches".to_owned()
+                    } else {
+                        format!("optional there: {}", known.join(", "))
+                    }));
+            }
+        }
+        Ok(())
+    }
+
+    fn takes(&self, patch: &Patch) -> bool {
+        !patch.optional || self.all || self.with.contains(&patch.name)
+    }
+}
+
+/// One patch, judged.
+#[derive(Clone, Debug)]
+pub struct PlannedPatch {
+    /// Its name.
+    pub name: String,
+    /// What it is on this base.
+    pub verdict: Verdict,
+    /// The commit message; empty unless it applies.
+    pub message: String,
+    /// What it changes against the patch before; empty unless it applies.
+    pub changes: Changes,
+}
+
+/// A series on a base, judged.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The patches that were asked for, in order.
+    pub patches: Vec<PlannedPatch>,
+    /// The series as a whole.
+    pub verdict: Verdict,
+    /// The cover letter's text; empty when there is none, or nothing applies.
+    pub cover: String,
+}
+
+/// Plans `series` on `source`.
+///
+/// # Errors
+/// When the series itself is wrong (a template, a name) or the source cannot be
+/// read. What the base lacks is a verdict, not an error.
+pub fn plan(
+    series: &Series,
+    facts: &BaseFacts,
+    source: &dyn Source,
+    choice: &Choice,
+    semantic: &dyn Semantic,
+) -> Result<Plan> {
+    choice.check(series)?;
+    let base = Base::new(source);
+    let asker = Asker::new(&base, facts, &series.probes);
+    let mut templates =
+        Templates::new(series, facts, &asker.has(&series.source)?, capture_names(series))?;
+    let mut tree = Overlay::new(&base);
+    let mut patches = Vec::new();
+    for patch in series.patches.iter().filter(|p| choice.takes(p)) {
+        templates.set_patch(&patch.name);
+        let before = tree.fork();
+        let mut planned = PlannedPatch {
+            name: patch.name.clone(),
+            verdict: judge(series, patch, &asker)?,
+            message: String::new(),
+            changes: Changes::new(),
+        };
+        if planned.verdict == Verdict::Applies {
+            let mut editor = Editor {
+                tree: &mut tree,
+                templates: &mut templates,
+                source: &series.source,
+                semantic,
+            };
+            let conflicts = make_all(&mut editor, &patch.edits, &asker)?;
+            let changes = tree.changes_since(&before)?;
+            planned.verdict = settle(series, patch, conflicts, &changes);
+            if planned.verdict == Verdict::Applies {
+                planned.message = message(series, patch, &mut templates)?;
+                planned.changes = changes;
+                asker.set_applied(&patch.name);
+            }
+        }
+        if planned.verdict != Verdict::Applies {
+            tree = before;
+        }
+        patches.push(planned);
+    }
+    let verdict = Verdict::of_series(patches.iter().map(|p| &p.verdict));
+    let cover = match &series.cover {
+        Some(text) if verdict == Verdict::Applies => {
+            templates.render(text, || series.source.label.clone())?
+        }
+        _ => String::new(),
+    };
+    Ok(Plan { patches, verdict, cover })
+}
+
+/// Whether edits of a mutant make sense on this base, and what they change.
+///
+/// # Errors
+/// A conflict when a place is not there; usage when it is wrong in itself.
+pub fn plan_mutant(
+    series: &Series,
+    mutant: &crate::series::Mutant,
+    facts: &BaseFacts,
+    source: &dyn Source,
+    semantic: &dyn Semantic,
+) -> Result<Option<Changes>> {
+    let base = Base::new(source);
+    let asker = Asker::new(&base, facts, &series.probes);
+    let mut templates =
+        Templates::new(series, facts, &asker.has(&series.source)?, capture_names(series))?;
+    templates.set_patch(&mutant.name);
+    for probe in &mutant.when {
+        if !asker.ask(probe, &mutant.source)?.holds {
+            return Ok(None);
+        }
+    }
+    let mut tree = Overlay::new(&base);
+    let before = tree.fork();
+    let mut editor =
+        Editor { tree: &mut tree, templates: &mut templates, source: &mutant.source, semantic };
+    let conflicts = make_all(&mut editor, &mutant.edits, &asker)?;
+    if !conflicts.is_empty() {
+        return Err(Error::conflict(format!("mutant {} of {}", mutant.name, series.name))
+            .found(Verdict::Conflict { conflicts }.to_string()));
+    }
+    let changes = tree.changes_since(&before)?;
+    if changes.is_empty() {
+        return Err(Error::conflict(format!("mutant {} of {}", mutant.name, series.name))
+            .found("its edits change nothing"));
+    }
+    Ok(Some(changes))
+}
+
+fn capture_names(series: &Series) -> Vec<String> {
+    let edits = series.patches.iter().flat_map(|p| &p.edits);
+    edits.flat_map(|e| e.captures.iter().map(|(name, _)| name.clone())).collect()
+}
+
+/// The verdict by probes alone.
+fn judge(series: &Series, patch: &Patch, asker: &Asker<'_>) -> Result<Verdict> {
+    let why = |p: &Probe| p.why.clone().unwrap_or_default();
+    for probe in series.absorbed.iter().chain(&patch.absorbed) {
+        let Answer { holds, found } = asker.ask(probe, &series.source)?;
+        if holds {
+            let marker = if probe.not { format!("not: {found}") } else { found };
+            return Ok(Verdict::Absorbed { marker, why: why(probe) });
+        }
+    }
+    for probe in series.needs.iter().chain(&patch.needs) {
+        let Answer { holds, found } = asker.ask(probe, &series.source)?;
+        if !holds {
+            let lacks = if probe.not { format!("not: {found}") } else { found };
+            return Ok(Verdict::Blocked { lacks, why: why(probe) });
+        }
+    }
+    Ok(Verdict::Applies)
+}
+
+/// Makes the edits whose conditions hold; a conflict does not stop the others,
+/// so that all are told at once.
+fn make_all(
+    editor: &mut Editor<'_, '_, '_>,
+    edits: &[Edit],
+    asker: &Asker<'_>,
+) -> Result<Vec<Conflict>> {
+    let mut conflicts = Vec::new();
+    for edit in edits {
+        if !is_wanted(edit, asker, editor.source)? {
+            continue;
+        }
+        match editor.make(edit) {
+            Ok(()) => {}
+            Err(Fault::Conflict(c)) => conflicts.push(c),
+            Err(Fault::Error(e)) => {
+                // A capture that is lacking after a conflict is that conflict's fault.
+                if conflicts.is_empty() {
+                    return Err(e);
+                }
+                break;
+            }
+        }
+    }
+    Ok(conflicts)
+}
+
+fn is_wanted(edit: &Edit, asker: &Asker<'_>, source: &Document) -> Result<bool> {
+    for probe in &edit.when {
+        if !asker.ask(probe, source)?.holds {
+            return Ok(false);
+        }
+    }
+    for probe in &edit.unless {
+        if asker.ask(probe, source)?.holds {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+fn settle(
+    series: &Series,
+    patch: &Patch,
+    mut conflicts: Vec<Conflict>,
+    changes: &Changes,
+) -> Verdict {
+    if conflicts.is_empty() && changes.is_empty() {
+        conflicts.push(Conflict {
+            edit: series.source.position_of(&patch.path),
+            deed: "patch".to_owned(),
+            file: "the base".to_owned(),
+            what: "its edits change nothing here; say with `absorbed` how such a base is told"
+                .to_owned(),
+            near: Vec::new(),
+        });
+    }
+    if conflicts.is_empty() { Verdict::Applies } else { Verdict::Conflict { conflicts } }
+}
+
+/// The commit message: a subject, and a body behind a blank line.
+fn message(series: &Series, patch: &Patch, templates: &mut Templates<'_>) -> Result<String> {
+    let path = patch.path.key("message");
+    let text = templates.render(&patch.message, || series.source.position_of(&path))?;
+    let text = tidy(&text);
+    let bad = |why: &str| {
+        Err(series.source.error_at(&path, format!("the message of {}: {why}", patch.name)))
+    };
+    let mut lines = text.lines();
+    if lines.next().is_none_or(|subject| subject.trim().is_empty()) {
+        return bad("it has no subject");
+    }
+    if lines.next().is_some_and(|second| !second.is_empty()) {
+        return bad("its second line must be blank");
+    }
+    Ok(text)
+}
+
+/// Without blanks at line ends, blank lines around, and more than one in a row;
+/// with one final newline: as git keeps messages.
+#[must_use]
+pub fn tidy(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut blank = false;
+    for line in text.lines().map(str::trim_end) {
+        if line.is_empty() {
+            blank = !out.is_empty();
+            continue;
+        }
+        if std::mem::take(&mut blank) {
+            out.push('\n');
+        }
+        out.push_str(line);
+        out.push('\n');
+    }
+    out
+}
+
+/// The answers of a series' named probes, for a reader.
+///
+/// # Errors
+/// As [`plan`].
+pub fn answers(
+    series: &Series,
+    facts: &BaseFacts,
+    source: &dyn Source,
+) -> Result<BTreeMap<String, bool>> {
+    let base = Base::new(source);
+    Asker::new(&base, facts, &series.probes).has(&series.source)
+}
+
+#[cfg(test)]
+mod tests;

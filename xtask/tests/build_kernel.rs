@@ -1,0 +1,411 @@
+//! `build-kernel` as its user runs it, on a source that looks like a kernel to make
+//! and to the tool, and takes no time to build.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+
+use std::path::{Path, PathBuf};
+
+use assert_cmd::Command;
+use predicates::prelude::*;
+use predicates::str::contains;
+
+const MAKEFILE: &str = r#"# SPDX-License-Identifier: GPL-2.0
+VERSION = 6
+PATCHLEVEL = 12
+SUBLEVEL = 1
+EXTRAVERSION =
+
+# `conf`: takes the request, and drops what nothing defines or allows.
+allnoconfig:
+	@mkdir -p $(O)
+	@grep -v -e CONFIG_BLOCKED -e CONFIG_NOWHERE $(KCONFIG_ALLCONFIG) > $(O)/.config
+tinyconfig:
+	@echo CONFIG_TINY=y > $(O)/.config
+olddefconfig:
+	@true
+
+FAKE ?= /dev/null
+
+image:
+	@mkdir -p $(O)/boot $(O)/include/config
+	@echo 6.12.1 > $(O)/include/config/kernel.release
+	@$(MAKE) --no-print-directory -f $(CURDIR)/Makefile $(O)/one.o $(O)/two.o
+	@cat $(O)/one.o $(O)/two.o $(O)/.config > $(O)/vmlinux
+	@cp $(O)/vmlinux $(O)/boot/image
+	@echo > $(O)/System.map
+$(O)/%.o: %.c
+	@echo '  CC      $*.o'
+	@sed -n 's,.*WARN.*,$(CURDIR)/$<:1:2: warning: unused variable [-Wunused],p' $< >&2
+	@sh $(FAKE) >&2
+	@cp $< $@
+modules:
+	@mkdir -p $(O)/net
+	@echo module > $(O)/net/af_packet.ko
+	@echo net/af_packet.o > $(O)/modules.order
+"#;
+
+const KCONFIG: &str = "\
+config NET
+	bool \"net\"
+config EXTRA
+	bool \"extra\"
+config TINY
+	bool \"tiny\"
+config BLOCKED
+	bool \"blocked\"
+	depends on NET && ABSENT
+";
+
+const TARGETS: &str = r#"
+default-fragments = ["boot"]
+[arch.toy]
+make-arch = "toy"
+src-arch = "toy"
+cross-compile = ""
+image = "image"
+image-path = "boot/image"
+start = "allnoconfig"
+package = "gcc"
+qemu = "qemu-system-toy"
+"#;
+
+struct Place {
+    root: tempfile::TempDir,
+}
+
+impl Place {
+    fn new() -> Place {
+        let place = Place { root: tempfile::tempdir().unwrap() };
+        place.write("project/series/.keep", "");
+        place.write("project/kconfigs/targets.toml", TARGETS);
+        place.write("project/kconfigs/boot.config", "CONFIG_NET=y\n");
+        place.write("project/kconfigs/extra.config", "CONFIG_EXTRA=y\n");
+        place.source("linux");
+        place
+    }
+
+    fn source(&self, name: &str) {
+        self.write(&format!("{name}/Makefile"), MAKEFILE);
+        self.write(&format!("{name}/Kconfig"), KCONFIG);
+        self.write(&format!("{name}/one.c"), "int one; /* WARN */\n");
+        self.write(&format!("{name}/two.c"), "int two;\n");
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.root.path().join(name)
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        let path = self.path(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+
+    fn read(&self, name: &str) -> String {
+        std::fs::read_to_string(self.path(name)).unwrap_or_else(|e| panic!("{name}: {e}"))
+    }
+
+    /// `build-kernel` of one source for the toy architecture.
+    fn build(&self, source: &str) -> Command {
+        let mut cmd = Command::cargo_bin("xtask").unwrap();
+        for name in
+            ["ARCH", "CROSS_COMPILE", "LLVM", "CC", "O", "KBUILD_OUTPUT", "KCFLAGS", "W", "C", "V"]
+        {
+            cmd.env_remove(name);
+        }
+        cmd.current_dir(self.path("project"))
+            .env("XDG_CACHE_HOME", self.path("cache"))
+            .env("XDG_CONFIG_HOME", self.path("config"))
+            .env_remove("CCACHE_DIR")
+            .args(["build-kernel", "--arch", "toy", "--source"])
+            .arg(self.path(source))
+            .timeout(std::time::Duration::from_secs(60));
+        cmd
+    }
+}
+
+fn json(path: &Path) -> serde_json::Value {
+    serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
+}
+
+/// The product's folder: its toolchain part depends on the host.
+fn product(place: &Place, source: &str) -> PathBuf {
+    let folder = place.path("project/out/kernels").join(source);
+    let mut found: Vec<_> = std::fs::read_dir(&folder).unwrap().flatten().collect();
+    assert_eq!(found.len(), 1, "{folder:?}");
+    found.remove(0).path()
+}
+
+#[test]
+fn products_appear_and_are_not_made_twice() {
+    let place = Place::new();
+    place.build("linux").assert().code(0).stdout(contains("6.12.1"));
+    let dir = product(&place, "linux");
+    for name in [
+        "image",
+        "vmlinux",
+        "System.map",
+        "config",
+        "requested.config",
+        "build.log",
+        "diagnostics.json",
+        "metadata.json",
+        "reproducer.sh",
+        "modules/lib/modules/6.12.1/kernel/net/af_packet.ko",
+    ] {
+        assert!(dir.join(name).is_file(), "{name}");
+    }
+    let metadata = json(&dir.join("metadata.json"));
+    assert_eq!(metadata["inputs-hash"].as_str().unwrap().len(), 64);
+    assert_eq!(metadata["warnings"], 1);
+    assert!(metadata["reproducer"].as_str().unwrap().starts_with("cargo xtask build-kernel"));
+    let diagnostics = json(&dir.join("diagnostics.json"));
+    assert_eq!(diagnostics[0]["file"], "one.c");
+    assert_eq!(diagnostics[0]["flag"], "-Wunused");
+    place.build("linux").assert().code(0).stderr(contains("built already"));
+
+    // A product with a file missing or cut is not taken for whole.
+    std::fs::write(dir.join("vmlinux"), "cut").unwrap();
+    place
+        .build("linux")
+        .assert()
+        .code(0)
+        .stderr(contains("built already").not().and(contains("the objects are at hand")));
+    assert_ne!(std::fs::read(dir.join("vmlinux")).unwrap(), b"cut");
+}
+
+#[test]
+fn the_reproducer_builds_the_same() {
+    let place = Place::new();
+    place.build("linux").assert().code(0);
+    let dir = product(&place, "linux");
+    Command::new("sh")
+        .arg(dir.join("reproducer.sh"))
+        .arg(place.path("linux"))
+        .arg(place.path("again"))
+        .assert()
+        .code(0);
+    assert_eq!(
+        place.read("again/vmlinux").into_bytes(),
+        std::fs::read(dir.join("vmlinux")).unwrap()
+    );
+}
+
+#[test]
+fn what_is_dropped_or_unknown_fails_and_is_named() {
+    let place = Place::new();
+    place.write("mine.config", "CONFIG_BLOCKED=y\nCONFIG_NOWHERE=y\n");
+    let mine = place.path("mine.config");
+    place
+        .build("linux")
+        .arg("--config")
+        .arg(&mine)
+        .assert()
+        .code(1)
+        .stderr(contains("CONFIG_BLOCKED, CONFIG_NOWHERE"))
+        .stderr(contains("mine.config:1"))
+        .stderr(contains("unmet dependency: ABSENT (ABSENT is not in this tree; Kconfig:7)"))
+        .stderr(contains("no Kconfig file of this tree defines it"));
+    assert!(!place.path("project/out").exists());
+    place.write(
+        "mine.config",
+        "CONFIG_BLOCKED=y # optional: may be\nCONFIG_NOWHERE=y # since 7.0\n",
+    );
+    place
+        .build("linux")
+        .arg("--config")
+        .arg(&mine)
+        .assert()
+        .code(0)
+        .stderr(contains("need not be"));
+    place.write("mine.config", "CONFIG_NET=y # sinse 5.10\n");
+    place
+        .build("linux")
+        .arg("--config")
+        .arg(&mine)
+        .assert()
+        .code(2)
+        .stderr(contains("mine.config:1"));
+}
+
+#[test]
+fn a_new_fragment_in_the_same_objdir_reconfigures() {
+    let place = Place::new();
+    let build = |args: &[&str]| {
+        place.build("linux").args(["--output"]).arg(place.path("out")).args(args).assert().code(0)
+    };
+    build(&[]);
+    assert!(!place.read("out/config").contains("EXTRA"));
+    build(&["--config", "extra"])
+        .stderr(contains("other fragments: boot → boot extra").and(contains("1 lines").not()));
+    assert!(place.read("out/config").contains("CONFIG_EXTRA=y"));
+    assert!(place.read("out/metadata.json").contains("1 symbols changed: EXTRA"));
+    build(&["--kconfig-add", "NET=n"])
+        .stderr(contains("boot:1 asks y, --kconfig-add NET=n asks n"));
+    assert!(place.read("out/config").contains("# CONFIG_NET is not set"));
+    build(&["--kconfig", "tinyconfig"]);
+    assert!(place.read("out/config").contains("CONFIG_TINY=y"));
+}
+
+#[test]
+fn odd_paths_are_refused_before_anything_runs() {
+    let place = Place::new();
+    for (dir, why) in [("a b", "it has a space"), ("a:b", "it has a colon")] {
+        let odd = place.path(dir);
+        place.build("linux").arg("--build-dir").arg(&odd).assert().code(2).stderr(contains(why));
+        place.build("linux").env("O", &odd).assert().code(2).stderr(contains(why));
+        assert!(!odd.exists() && !place.path("a").exists());
+        place.source(dir);
+        place.build(dir).assert().code(2).stderr(contains(why));
+    }
+    place.build("linux").arg("--build-dir").arg(place.path("linux")).assert().code(2);
+    assert!(!place.path("cache").exists());
+}
+
+#[test]
+fn a_source_that_cannot_be_built_out_of_is_refused() {
+    let place = Place::new();
+    place.build("nowhere").assert().code(3);
+    place.write("empty/x", "");
+    place.build("empty").assert().code(2).stderr(contains("no Makefile with VERSION"));
+    place.write("linux/.config", "");
+    place.build("linux").assert().code(2).stderr(contains("mrproper"));
+}
+
+#[test]
+fn failures_are_told_by_their_kind() {
+    let place = Place::new();
+    let fails = |fake: &str, code: i32, said: &[&str]| {
+        place.write("fake.sh", fake);
+        let fake_path = place.path("fake.sh");
+        let mut assert =
+            place.build("linux").arg(format!("FAKE={}", fake_path.display())).assert().code(code);
+        for text in said {
+            assert = assert.stderr(contains(*text));
+        }
+        assert!(!place.path("project/out").exists(), "{fake}");
+    };
+    fails(
+        "echo two.c:3:4: error: expected x; false",
+        1,
+        &["does not build: it failed at", "two.c:3:4: error: expected x", "build.log"],
+    );
+    fails(
+        "echo \"a.h:11:3: error: cannot use keyword 'false' as enumeration constant\"; false",
+        3,
+        &["toolchain does not fit", "older compiler"],
+    );
+    fails(
+        "cat /etc/passwd >/dev/full",
+        3,
+        &["no space left while linux was built, writing", "No space left on device"],
+    );
+    fails("no-such-program", 3, &["cannot be built on this host", "no-such-program"]);
+    fails("exit 3", 1, &["does not build"]);
+}
+
+#[test]
+fn warnings_of_objects_not_made_anew_are_remembered() {
+    let place = Place::new();
+    place.build("linux").assert().code(0);
+    std::thread::sleep(std::time::Duration::from_millis(20));
+    place.write("linux/two.c", "int two = 2;\n");
+    place.build("linux").assert().code(0).stderr(contains("another source"));
+    let dir = product(&place, "linux");
+    let log = std::fs::read_to_string(dir.join("build.log")).unwrap();
+    assert!(log.contains("CC      two.o") && !log.contains("CC      one.o"), "{log}");
+    assert_eq!(json(&dir.join("diagnostics.json"))[0]["file"], "one.c");
+}
+
+#[test]
+fn a_source_that_moved_is_said() {
+    let place = Place::new();
+    let objdir = place.path("objdir");
+    place.build("linux").arg("--build-dir").arg(&objdir).assert().code(0);
+    place.source("moved");
+    place
+        .build("moved")
+        .arg("--build-dir")
+        .arg(&objdir)
+        .assert()
+        .code(0)
+        .stderr(contains("the source was at").and(contains("everything is made anew")));
+}
+
+#[test]
+fn two_builds_in_one_objdir_wait_for_each_other() {
+    let place = Place::new();
+    place.write("fake.sh", "sleep 1\n");
+    let command = |out: &str| {
+        let mut cmd = place.build("linux");
+        cmd.arg("--build-dir").arg(place.path("objdir")).arg("--output").arg(place.path(out));
+        cmd.arg(format!("FAKE={}", place.path("fake.sh").display()));
+        cmd
+    };
+    std::thread::scope(|s| {
+        let first = s.spawn(|| command("one").assert().code(0));
+        while !place.path("objdir/.xtask/build.log").exists() {
+            std::thread::sleep(std::time::Duration::from_millis(10));
+        }
+        command("two").assert().code(0).stderr(contains("waiting for the object directory"));
+        first.join().unwrap();
+    });
+    assert!(place.path("one/image").exists() && place.path("two/image").exists());
+}
+
+#[test]
+fn missing_tools_are_named_at_once() {
+    let place = Place::new();
+    let tools = place.path("bin");
+    std::fs::create_dir(&tools).unwrap();
+    for tool in ["sh", "make", "gcc", "ld", "perl"] {
+        std::os::unix::fs::symlink(which::which(tool).unwrap(), tools.join(tool)).unwrap();
+    }
+    place
+        .build("linux")
+        .env("PATH", &tools)
+        .assert()
+        .code(3)
+        .stderr(contains("the build needs bc, bison, flex"))
+        .stderr(contains("no flex: it generates the lexers"))
+        .stderr(contains("apt-get install --no-install-recommends bc bison flex"));
+    place
+        .build("linux")
+        .env("PATH", &tools)
+        .args(["--toolchain", "clang-77"])
+        .assert()
+        .code(3)
+        .stderr(contains("ld.lld-77").and(contains("lld-77")));
+}
+
+#[test]
+fn usage() {
+    let place = Place::new();
+    for (args, said) in [
+        (&["--arch", "z80"][..], "known architectures"),
+        (&["--toolchain", "tcc"], "toolchains are gcc"),
+        (&["--config", "nix"], "no configuration fragment"),
+        (&["--kconfig-add", "NET"], "--kconfig-add NET"),
+        (&["--jobs", "0"], "no compiler could run"),
+        (&["bzImage"], "--targets"),
+    ] {
+        let mut cmd = place.build("linux");
+        // The helper has given --arch already; the last counts nowhere in clap.
+        if args[0] == "--arch" {
+            cmd = Command::cargo_bin("xtask").unwrap();
+            cmd.current_dir(place.path("project")).arg("build-kernel").arg("--source");
+            cmd.arg(place.path("linux"));
+        }
+        cmd.args(args).assert().code(2).stderr(contains(said));
+    }
+}
+
+#[test]
+fn other_goals_make_no_image() {
+    let place = Place::new();
+    place
+        .build("linux")
+        .args(["--targets", "modules", "--format", "json"])
+        .assert()
+        .code(0)
+        .stdout(contains("\"image\": null"));
+}
