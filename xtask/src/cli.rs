@@ -31,6 +31,8 @@ pub struct Cli {
 /// The commands, in the order in which a newcomer meets them.
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// Everything on a fresh machine: tools, kernel source, series, kernels, selftests.
+    Quickstart(commands::quickstart::Quickstart),
     /// Which host tools are there, what is missing for what, and how to install it.
     Doctor(commands::doctor::Doctor),
     /// Mails of any commits of any repository, in the bytes of git format-patch.
@@ -66,6 +68,7 @@ pub struct Ctx {
 impl Command {
     fn run(&self, ctx: &Ctx) -> Result<Outcome> {
         match self {
+            Command::Quickstart(c) => c.run(ctx),
             Command::Doctor(c) => c.run(ctx),
             Command::FormatSeries(c) => c.run(ctx),
             Command::Bases(c) => c.run(ctx),

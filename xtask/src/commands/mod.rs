@@ -6,5 +6,9 @@ pub mod check;
 pub mod ci;
 pub mod doctor;
 pub mod format_series;
-mod material;
+pub mod kernel;
+pub mod own;
+pub mod quickstart;
 pub mod which_base;
+
+mod material;

@@ -28,6 +28,7 @@ pub struct Cmd {
     stdin: Option<Vec<u8>>,
     timeout: Option<Duration>,
     hint: Option<String>,
+    talk: bool,
 }
 
 /// What a program left behind.
@@ -77,7 +78,14 @@ impl Cmd {
             stdin: None,
             timeout: None,
             hint: None,
+            talk: false,
         }
+    }
+    /// Lets it talk to the user by itself: its standard error is ours.
+    #[must_use]
+    pub fn talk(mut self) -> Cmd {
+        self.talk = true;
+        self
     }
     /// Adds one argument.
     #[must_use]
@@ -157,7 +165,8 @@ impl Cmd {
     pub fn spawn(&self) -> Result<Running> {
         let mut command = self.command();
         command.stdin(if self.stdin.is_some() { Stdio::piped() } else { Stdio::null() });
-        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.stdout(Stdio::piped());
+        command.stderr(if self.talk { Stdio::inherit() } else { Stdio::piped() });
         command.process_group(0);
         let parent = nix::unistd::getpid();
         // SAFETY: between fork and exec only async-signal-safe calls are made
