@@ -43,6 +43,8 @@ pub enum Command {
     Check(Box<commands::check::Check>),
     /// A kernel image and its metadata.
     BuildKernel(Box<commands::build_kernel::BuildKernel>),
+    /// Boots a kernel in a guest, runs tests in it, and reports what held.
+    TestVm(Box<commands::test_vm::TestVm>),
     /// Everything that the project's own CI runs; ends with the counts.
     Ci(commands::ci::Ci),
 }
@@ -74,6 +76,7 @@ impl Command {
             Command::Bases(c) => c.run(ctx),
             Command::Check(c) => c.run(ctx),
             Command::BuildKernel(c) => c.run(ctx),
+            Command::TestVm(c) => c.run(ctx),
             Command::Ci(c) => c.run(ctx),
         }
     }

@@ -9,6 +9,7 @@ pub mod format_series;
 pub mod kernel;
 pub mod own;
 pub mod quickstart;
+pub mod test_vm;
 pub mod which_base;
 
 mod material;

@@ -26,6 +26,7 @@ pub struct Cmd {
     env: Vec<(OsString, Option<OsString>)>,
     cwd: Option<PathBuf>,
     stdin: Option<Vec<u8>>,
+    hold_stdin: bool,
     timeout: Option<Duration>,
     hint: Option<String>,
     talk: bool,
@@ -76,6 +77,7 @@ impl Cmd {
             env: Vec::new(),
             cwd: None,
             stdin: None,
+            hold_stdin: false,
             timeout: None,
             hint: None,
             talk: false,
@@ -123,6 +125,13 @@ impl Cmd {
         self.stdin = Some(bytes.into());
         self
     }
+    /// Keeps its standard input open and empty for as long as it is watched: the
+    /// pipe closes when we end, however we end, and grandchildren can wait for that.
+    #[must_use]
+    pub fn stdin_held(mut self) -> Cmd {
+        self.hold_stdin = true;
+        self
+    }
     /// Ends it after this time.
     #[must_use]
     pub fn timeout(mut self, time: Duration) -> Cmd {
@@ -164,7 +173,8 @@ impl Cmd {
     /// When the program is missing or cannot be started.
     pub fn spawn(&self) -> Result<Running> {
         let mut command = self.command();
-        command.stdin(if self.stdin.is_some() { Stdio::piped() } else { Stdio::null() });
+        let piped = self.stdin.is_some() || self.hold_stdin;
+        command.stdin(if piped { Stdio::piped() } else { Stdio::null() });
         command.stdout(Stdio::piped());
         command.stderr(if self.talk { Stdio::inherit() } else { Stdio::piped() });
         command.process_group(0);
@@ -185,7 +195,9 @@ impl Cmd {
         let mut child = command.spawn().map_err(|e| self.spawn_error(&e))?;
         let group = i32::try_from(child.id()).unwrap_or(0);
         signals::register(group);
-        if let (Some(bytes), Some(mut pipe)) = (self.stdin.clone(), child.stdin.take()) {
+        if let Some(bytes) = self.stdin.clone()
+            && let Some(mut pipe) = child.stdin.take()
+        {
             // A child that does not read all of it closes the pipe; its exit
             // code tells whether that was a failure.
             std::thread::spawn(move || {

@@ -28,6 +28,8 @@ pub struct Console {
     last: VecDeque<String>,
     scanner: Scanner,
     booted: bool,
+    no_port: bool,
+    appended: Vec<u8>,
 }
 
 /// What is left of it when the guest has ended.
@@ -59,6 +61,8 @@ impl Console {
             last: VecDeque::new(),
             scanner,
             booted: false,
+            no_port: false,
+            appended: Vec::new(),
         })
     }
 
@@ -87,6 +91,7 @@ impl Console {
         let raw = std::mem::take(&mut self.partial);
         let text = plain(raw.strip_suffix(b"\n").unwrap_or(&raw));
         self.booted |= text.contains("Linux version ");
+        self.no_port |= text.ends_with("kseries: no-port");
         self.scanner.line(&text);
         if self.last.len() == LAST_LINES {
             self.last.pop_front();
@@ -112,6 +117,17 @@ impl Console {
         self.booted
     }
 
+    /// Whether the agent said that it finds no port to report on.
+    #[must_use]
+    pub fn no_port(&self) -> bool {
+        self.no_port
+    }
+
+    /// Keeps a text of ours for the end of the file; it is not searched.
+    pub fn append(&mut self, text: &[u8]) {
+        self.appended.extend_from_slice(text);
+    }
+
     /// Ends the file.
     ///
     /// # Errors
@@ -127,6 +143,7 @@ impl Console {
         let (a, b) = self.tail.as_slices();
         self.file.write_all(a)?;
         self.file.write_all(b)?;
+        self.file.write_all(&self.appended)?;
         let (splats, more_splats) = self.scanner.finish();
         Ok(Transcript {
             last: self.last.into(),

@@ -51,6 +51,13 @@ impl Document {
 }
 
 impl Test {
+    /// Marks a test that failed and passed when it was run again.
+    pub fn set_flaky(&mut self) {
+        let text = format!("{} at first, passed when run again", self.status.word());
+        self.problems.push(Problem { fatal: true, text });
+        self.status = Status::Flaky;
+    }
+
     /// A test that has no result line.
     pub(super) fn missing(name: String) -> Test {
         Test {

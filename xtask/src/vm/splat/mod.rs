@@ -84,7 +84,7 @@ impl Allow {
 }
 
 /// Searches a console, line by line.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Scanner {
     allow: Vec<Allow>,
     found: Vec<Splat>,
@@ -98,7 +98,7 @@ pub struct Scanner {
     cut_here: Option<usize>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Open {
     index: usize,
     lines: usize,
