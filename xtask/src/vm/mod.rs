@@ -89,6 +89,13 @@ pub struct GuestRun {
 }
 
 impl GuestRun {
+    /// The tests that did not pass, by name.
+    #[must_use]
+    pub fn failed_tests(&self) -> Vec<String> {
+        let bad = |t: &&ktap::Test| !t.status.is_good();
+        self.document.root.tests.iter().filter(bad).map(|t| t.name.clone()).collect()
+    }
+
     /// Whether everything holds: the guest ran to its end, every test passed or was
     /// skipped, and the console has no splat that is not allowed.
     #[must_use]

@@ -1,9 +1,12 @@
 //! `cargo xtask test-vm`: boots a kernel in a guest, runs tests in it, and
 //! reports what held.
 
+mod group;
 mod image;
+mod mutants;
+mod series;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
@@ -12,13 +15,32 @@ use crate::cli::{Ctx, Outcome};
 use crate::error::{Error, Result};
 use crate::host::atomic;
 use crate::host::ui::Ui;
-use crate::report::Summary;
+use crate::report::{Suite, Summary};
 use crate::vm::splat::Allow;
 use crate::vm::{self, AccelChoice, Backend, GuestRequest, GuestRun, Progress};
 
 /// Options of `test-vm`.
 #[derive(Debug, Args)]
+#[command(after_help = AFTER_HELP)]
 pub struct TestVm {
+    /// The series whose selftests are run, on a kernel with it. Without one: the base, booted.
+    #[arg(long, value_name = "SERIES", conflicts_with = "kernel")]
+    pub series: Vec<String>,
+    /// The base. Default: the user's, else the series' first one that is at hand.
+    #[arg(long, value_name = "BASE", conflicts_with = "kernel")]
+    pub base: Option<String>,
+    /// More configuration: a fragment of kconfigs/ (debug, kasan), or a file.
+    #[arg(long, value_name = "FRAGMENT", value_delimiter = ',', conflicts_with = "kernel")]
+    pub config: Vec<String>,
+    /// Only these tests of the series.
+    #[arg(long = "test", value_name = "NAME", requires = "series")]
+    pub tests: Vec<String>,
+    /// After the tests, builds and boots each mutant of the series: its test must catch it.
+    #[arg(long, requires = "series")]
+    pub mutants: bool,
+    /// Only these mutants.
+    #[arg(long, value_name = "NAME", requires = "series")]
+    pub mutant: Vec<String>,
     /// Boot this image (bzImage, Image, vmlinux) instead of building one.
     #[arg(long, value_name = "IMAGE")]
     pub kernel: Option<PathBuf>,
@@ -76,6 +98,17 @@ pub struct TestVm {
     pub output: Option<PathBuf>,
 }
 
+const AFTER_HELP: &str = "\
+Results come as KTAP on a virtio port of their own; the console is kept and searched for splats. \
+A panic, a hang or a guest that vanishes fails the run, and so does a splat that --allow-splat does \
+not name. A test that fails and then passes in a fresh guest is flaky, which is no pass. \
+Products: results.json, junit.xml, report.html, results.ktap, console.log, ktap.log.
+
+  cargo xtask test-vm --series cpumap-gro --base 6.12
+  cargo xtask test-vm --series cpumap-gro --config debug --mutants
+  cargo xtask test-vm --kernel ~/linux/arch/x86/boot/bzImage --program ./my_test.c
+  cargo xtask test-vm --kernel bzImage --kunit list-kunit-test --accel tcg-single";
+
 /// `512`, `512M` or `2G` in MiB.
 fn memory(text: &str) -> std::result::Result<u32, String> {
     let (number, unit) = match text.strip_suffix(['M', 'm']) {
@@ -95,20 +128,91 @@ impl TestVm {
     /// # Errors
     /// When a guest cannot be started, or the options do not fit together.
     pub fn run(&self, ctx: &Ctx) -> Result<Outcome> {
-        let Some(kernel) = &self.kernel else {
-            return Err(Error::usage("test-vm without a kernel").hint("--kernel IMAGE boots one"));
-        };
-        let place = self.place(ctx, &image::label(kernel));
+        match &self.kernel {
+            Some(kernel) => self.run_image(ctx, kernel),
+            None => self.run_built(ctx),
+        }
+    }
+
+    fn run_image(&self, ctx: &Ctx, kernel: &Path) -> Result<Outcome> {
+        let place = self.place(ctx, image::label(kernel).as_ref());
         let staging = atomic::Dir::begin(&place)?;
         let request = self.image_request(kernel, staging.path())?;
         let run = self.guest(ctx, &request)?;
-        let summary =
-            Summary { title: format!("test-vm {}", request.name), suites: vec![run.suite()] };
-        self.finish(ctx, summary, &[run], staging, &place)
+        let mut results = Results::new(format!("test-vm {}", request.name));
+        results.add(run.suite(), Some(run));
+        results.finish(ctx, staging, &place)
+    }
+
+    fn run_built(&self, ctx: &Ctx) -> Result<Outcome> {
+        let arch = self.target()?;
+        let all: Vec<Option<&str>> = match self.series.as_slice() {
+            [] => vec![None],
+            names => names.iter().map(|n| Some(n.as_str())).collect(),
+        };
+        let groups = self.groups(ctx, &all)?;
+        // The base is only known when the first group is rendered.
+        let mut prepared = Vec::new();
+        for (series, group) in groups {
+            prepared.push((series, self.prepare(ctx, series, group)?));
+        }
+        let base = prepared.first().map_or("", |(_, p)| p.kernel.base.name.as_str());
+        let what = if self.series.is_empty() { "base".to_owned() } else { self.series.join("+") };
+        let place = self.place(ctx, &Path::new(&what).join(base).join(arch.name()));
+        let staging = atomic::Dir::begin(&place)?;
+        let mut results = Results::new(format!("test-vm {what} on {base}, {arch}"));
+        let single = prepared.len() == 1;
+        for (series, prepared) in &prepared {
+            let mut files = match series {
+                Some(name) if all.len() > 1 => format!("{name}/"),
+                _ => String::new(),
+            };
+            let slug = prepared.group.slug();
+            if !single && !slug.is_empty() {
+                files = format!("{files}{slug}/");
+            }
+            let (suite, run) =
+                self.run_group(ctx, prepared, &staging.path().join(&files), &files)?;
+            let failed = run.as_ref().map(GuestRun::failed_tests);
+            results.add(suite, run);
+            if self.mutants || !self.mutant.is_empty() {
+                let files = format!("{files}mutants/");
+                let failed = failed.unwrap_or_default();
+                let at = staging.path().join(&files);
+                results.add(self.run_mutants(ctx, prepared, &failed, &at, &files)?, None);
+            }
+        }
+        results.finish(ctx, staging, &place)
+    }
+
+    /// The groups of all series' tests.
+    fn groups<'n>(
+        &self,
+        ctx: &Ctx,
+        all: &[Option<&'n str>],
+    ) -> Result<Vec<(Option<&'n str>, group::Group)>> {
+        let mut groups = Vec::new();
+        let mut known = Vec::new();
+        for name in all {
+            let Some(name) = name else {
+                groups.push((None, group::Group::plain(&self.config)));
+                continue;
+            };
+            let series = crate::series::load(ctx.dirs.project()?, name)?;
+            known.extend(series.tests.iter().map(|t| t.name.clone()));
+            let of_it = group::Group::all(&series, &self.tests, &self.config);
+            groups.extend(of_it.into_iter().map(|g| (Some(*name), g)));
+        }
+        match self.tests.iter().find(|t| !known.contains(t)) {
+            Some(test) => Err(Error::usage(format!("--test {test}"))
+                .found("no series named here has such a test")
+                .hint(format!("there are: {}", known.join(", ")))),
+            None => Ok(groups),
+        }
     }
 
     /// The folder of results.
-    fn place(&self, ctx: &Ctx, label: &str) -> PathBuf {
+    fn place(&self, ctx: &Ctx, label: &Path) -> PathBuf {
         let out = || ctx.dirs.out().unwrap_or_else(|_| "out".into());
         self.output.clone().unwrap_or_else(|| out().join("test").join(label))
     }
@@ -139,20 +243,36 @@ impl TestVm {
     fn guest(&self, ctx: &Ctx, request: &GuestRequest) -> Result<GuestRun> {
         run_shown(&ctx.ui, ctx, request)
     }
+}
 
-    fn finish(
-        &self,
-        ctx: &Ctx,
-        summary: Summary,
-        runs: &[GuestRun],
-        staging: atomic::Dir,
-        place: &std::path::Path,
-    ) -> Result<Outcome> {
+/// What is collected, and written at the end.
+struct Results {
+    summary: Summary,
+    ktap: String,
+}
+
+impl Results {
+    fn new(title: String) -> Results {
+        Results { summary: Summary { title, suites: Vec::new() }, ktap: String::new() }
+    }
+
+    fn add(&mut self, suite: Suite, run: Option<GuestRun>) {
+        // A suite without a case (no mutant for these tests) tells nothing.
+        if !suite.cases.is_empty() {
+            self.summary.suites.push(suite);
+        }
+        self.ktap.extend(run.map(|r| r.document.to_ktap()));
+    }
+
+    fn finish(self, ctx: &Ctx, staging: atomic::Dir, place: &Path) -> Result<Outcome> {
+        let Results { summary, ktap } = self;
         summary.write(staging.path())?;
-        let ktap: String = runs.iter().map(|r| r.document.to_ktap()).collect();
         atomic::write(&staging.path().join("results.ktap"), ktap.as_bytes())?;
         staging.commit()?;
-        let json = summary.json()?;
+        let mut json = summary.json()?;
+        if let Some(object) = json.as_object_mut() {
+            object.insert("folder".into(), place.display().to_string().into());
+        }
         ctx.ui.result(&json, |w| {
             summary.write_text(w)?;
             writeln!(w, "results in {}", place.display())
