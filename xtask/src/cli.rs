@@ -35,6 +35,12 @@ pub enum Command {
     Quickstart(commands::quickstart::Quickstart),
     /// Which host tools are there, what is missing for what, and how to install it.
     Doctor(commands::doctor::Doctor),
+    /// The series of the project.
+    List(commands::list::List),
+    /// One series, with its verdict on every base at hand.
+    Show(commands::show::Show),
+    /// Renders series onto a base: commits, and mails that can be sent as they are.
+    GenerateSeries(Box<commands::generate_series::GenerateSeries>),
     /// Mails of any commits of any repository, in the bytes of git format-patch.
     FormatSeries(Box<commands::format_series::FormatSeries>),
     /// The kernel trees that series are rendered onto: known, at hand, import, forget.
@@ -56,6 +62,8 @@ pub enum Outcome {
     Held,
     /// A check failed; the report says which (exit code 1).
     Failed,
+    /// A patch does not fit its base; the report says where (exit code 4).
+    Conflict,
 }
 
 /// What every command is given.
@@ -72,6 +80,9 @@ impl Command {
         match self {
             Command::Quickstart(c) => c.run(ctx),
             Command::Doctor(c) => c.run(ctx),
+            Command::List(c) => c.run(ctx),
+            Command::Show(c) => c.run(ctx),
+            Command::GenerateSeries(c) => c.run(ctx),
             Command::FormatSeries(c) => c.run(ctx),
             Command::Bases(c) => c.run(ctx),
             Command::Check(c) => c.run(ctx),
@@ -97,6 +108,7 @@ pub fn main() -> ExitCode {
     match run(&cli, &ui) {
         Ok(Outcome::Held) => ExitCode::SUCCESS,
         Ok(Outcome::Failed) => ExitCode::from(Kind::Check.exit_code()),
+        Ok(Outcome::Conflict) => ExitCode::from(Kind::Conflict.exit_code()),
         Err(e) => {
             report(&ui, &e);
             ExitCode::from(e.kind().exit_code())

@@ -6,10 +6,13 @@ pub mod check;
 pub mod ci;
 pub mod doctor;
 pub mod format_series;
+pub mod generate_series;
 pub mod kernel;
+pub mod list;
+mod material;
 pub mod own;
 pub mod quickstart;
+pub mod series_mail;
+pub mod show;
 pub mod test_vm;
 pub mod which_base;
-
-mod material;

@@ -68,9 +68,10 @@ pub struct RawSeries {
 pub struct RawChange {
     /// The version that has the change.
     pub version: u32,
-    /// What changed against the version before.
+    /// What changed against the version before; empty for the first one.
+    #[serde(default)]
     pub text: String,
-    /// Where that version can be read.
+    /// Where that version was sent: an archive's address or a message id.
     pub link: Option<String>,
 }
 

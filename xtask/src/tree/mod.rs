@@ -5,6 +5,7 @@
 //! a [`Base`] and ids.
 
 mod apt;
+pub mod branch;
 mod clone;
 pub mod commit;
 mod download;

@@ -1,0 +1,279 @@
+//! `cargo xtask generate-series`: renders series onto a base, commits in the
+//! store, writes the mails, and proves that they give the same tree again.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use serde::Serialize;
+
+use crate::cli::{Ctx, Outcome};
+use crate::commands::which_base;
+use crate::error::{Error, IoContext as _, Result};
+use crate::host::atomic;
+use crate::mail::{self, Mail};
+use crate::render::{self, Choice, RenderOptions, Rendering, Verdict};
+use crate::series::{self, Series};
+use crate::tree::{self, Base, KernelVersion, Store};
+
+use super::series_mail;
+
+/// Options of `generate-series`.
+#[derive(Debug, Args)]
+pub struct GenerateSeries {
+    /// The series; `cargo xtask list` lists them.
+    #[arg(required = true, value_name = "SERIES")]
+    series: Vec<String>,
+    /// The kernel tree: a known name, PATH[@REV], URL[#REV], debian:PACKAGE, a tarball.
+    #[arg(long, value_name = "BASE")]
+    base: Option<String>,
+    /// The version, where it is not the one in series.toml.
+    #[arg(long, short = 'v', value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    reroll_count: Option<u32>,
+    /// `[RFC PATCH]`.
+    #[arg(long)]
+    rfc: bool,
+    /// `[PATCH RESEND]`.
+    #[arg(long)]
+    resend: bool,
+    /// Also makes this branch in the base's clone (or --repo).
+    #[arg(long, value_name = "NAME")]
+    branch: Option<String>,
+    /// The clone that gets the branch.
+    #[arg(long, value_name = "PATH", requires = "branch")]
+    repo: Option<PathBuf>,
+    /// Replaces the branch where it is there.
+    #[arg(long, requires = "branch")]
+    force: bool,
+    /// The folder for the mails. Default: out/series/SERIES/BASE/vN.
+    #[arg(long, short, value_name = "DIR")]
+    output: Option<PathBuf>,
+    /// Takes in this optional patch.
+    #[arg(long, value_name = "PATCH")]
+    with: Vec<String>,
+    /// Takes in all optional patches.
+    #[arg(long)]
+    with_optional: bool,
+}
+
+/// What came of one series.
+#[derive(Debug, Serialize)]
+struct Report {
+    series: String,
+    version: u32,
+    base: BaseReport,
+    #[serde(flatten)]
+    verdict: Verdict,
+    patches: Vec<PatchReport>,
+    commit: String,
+    tree: String,
+    folder: Option<PathBuf>,
+    mails: Vec<String>,
+    branch: Option<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct BaseReport {
+    name: String,
+    commit: String,
+    version: KernelVersion,
+    origin: String,
+}
+
+#[derive(Debug, Serialize)]
+struct PatchReport {
+    name: String,
+    #[serde(flatten)]
+    verdict: Verdict,
+    commit: Option<String>,
+    tree: Option<String>,
+    subject: Option<String>,
+}
+
+impl GenerateSeries {
+    /// Renders each series; what does not apply is told and changes the exit code.
+    ///
+    /// # Errors
+    /// When a series is wrong in itself, the base cannot be had, or a product
+    /// cannot be written.
+    pub fn run(&self, ctx: &Ctx) -> Result<Outcome> {
+        if self.branch.is_some() && self.series.len() > 1 {
+            return Err(Error::usage("--branch with several series")
+                .found("a branch carries one series")
+                .hint("run it once for each"));
+        }
+        let project = ctx.dirs.project()?;
+        let mut all = Vec::new();
+        for name in &self.series {
+            let mut series = series::load(project, name)?;
+            if let Some(version) = self.reroll_count {
+                series.version = version;
+            }
+            self.options().optional.check(&series)?;
+            all.push(series);
+        }
+        let store = Store::open(&ctx.ui, &ctx.dirs)?;
+        let bases: Vec<String> = all.first().map(|s| s.bases.clone()).unwrap_or_default();
+        let base = which_base::resolve(ctx, &store, self.base.as_deref(), &bases)?;
+        let mut reports = Vec::new();
+        for series in &all {
+            reports.push(self.generate(ctx, &store, series, &base)?);
+        }
+        ctx.ui.result(&reports, |w| reports.iter().try_for_each(|r| human(w, r)))?;
+        let words: BTreeSet<&str> = reports.iter().map(|r| r.verdict.word()).collect();
+        Ok(if words.contains("conflict") {
+            Outcome::Conflict
+        } else if words.contains("blocked") {
+            Outcome::Failed
+        } else {
+            Outcome::Held
+        })
+    }
+
+    fn options(&self) -> RenderOptions {
+        RenderOptions {
+            optional: Choice { with: self.with.iter().cloned().collect(), all: self.with_optional },
+        }
+    }
+
+    fn generate(&self, ctx: &Ctx, store: &Store, series: &Series, base: &Base) -> Result<Report> {
+        let rendering = render::render(&ctx.ui, store, series, base, &self.options())?;
+        let folder = self.folder(ctx, series, base)?;
+        let mut report = Report::new(series, &rendering);
+        if rendering.state != Verdict::Applies {
+            if folder.is_dir() {
+                ctx.ui.warn(&format!(
+                    "mails of an earlier rendering are still in {}",
+                    folder.display()
+                ));
+            }
+            return Ok(report);
+        }
+        let commits = rendering.commits();
+        let input = series_mail::input(series, &rendering, &commits, self.rfc, self.resend)?;
+        let mails = mail::write_series(store.repo(), &input)?;
+        mail::prove(store.repo(), &input, &mails)?;
+        for mail in &mails {
+            for warning in &mail.warnings {
+                ctx.ui.warn(&format!("{}: {warning}", mail.file_name));
+            }
+        }
+        if let Some(name) = &self.branch {
+            let clone = self.clone_of(base)?;
+            let (from, to) = (base.commit, rendering.head);
+            tree::branch::publish(store, &clone, name, from, to, self.force)?;
+            report.branch = Some(name.clone());
+        }
+        save(&folder, &mails)?;
+        report.mails = mails.into_iter().map(|m| m.file_name).collect();
+        report.folder = Some(folder);
+        Ok(report)
+    }
+
+    fn folder(&self, ctx: &Ctx, series: &Series, base: &Base) -> Result<PathBuf> {
+        match &self.output {
+            Some(folder) if self.series.len() == 1 => Ok(folder.clone()),
+            Some(folder) => Ok(folder.join(&series.name)),
+            None => {
+                let place = ctx.dirs.out()?.join("series").join(&series.name).join(&base.name);
+                Ok(place.join(format!("v{}", series.version)))
+            }
+        }
+    }
+
+    fn clone_of(&self, base: &Base) -> Result<PathBuf> {
+        if let Some(path) = &self.repo {
+            return Ok(path.clone());
+        }
+        let path = base.spec.rsplit_once('@').map_or(base.spec.as_str(), |(path, _)| path);
+        [base.spec.as_str(), path].into_iter().map(PathBuf::from).find(|p| p.is_dir()).ok_or_else(
+            || {
+                Error::usage("--branch without a clone to put it into")
+                    .found(format!("the base {} is no clone", base.spec))
+                    .hint("name the clone with --repo PATH")
+            },
+        )
+    }
+}
+
+/// Puts the mails into their folder as a whole. A folder that has anything but
+/// mails is not ours to replace.
+fn save(folder: &Path, mails: &[Mail]) -> Result<()> {
+    if folder.symlink_metadata().is_ok() {
+        for entry in std::fs::read_dir(folder).at("read", folder)? {
+            let name = entry.at("read", folder)?.file_name();
+            let name = name.to_string_lossy();
+            let ours = name.ends_with(".patch")
+                && name.get(..4).is_some_and(|n| n.bytes().all(|b| b.is_ascii_digit()));
+            if !ours {
+                return Err(Error::usage(format!("the folder {}", folder.display()))
+                    .found(format!("it has {name}, which is no mail of a series"))
+                    .hint("name a folder of its own with --output"));
+            }
+        }
+    }
+    let dir = atomic::Dir::begin(folder)?;
+    for mail in mails {
+        let path = dir.path().join(&mail.file_name);
+        std::fs::write(&path, &mail.bytes).at("write", &path)?;
+    }
+    dir.commit()
+}
+
+impl Report {
+    fn new(series: &Series, rendering: &Rendering) -> Report {
+        let base = &rendering.base;
+        Report {
+            series: series.name.clone(),
+            version: series.version,
+            base: BaseReport {
+                name: base.name.clone(),
+                commit: base.commit.to_string(),
+                version: base.version.clone(),
+                origin: base.origin.clone(),
+            },
+            verdict: rendering.state.clone(),
+            patches: rendering
+                .patches
+                .iter()
+                .map(|p| PatchReport {
+                    name: p.name.clone(),
+                    verdict: p.verdict.clone(),
+                    commit: p.commit.map(|c| c.to_string()),
+                    tree: p.tree.map(|t| t.to_string()),
+                    subject: p.message.lines().next().map(str::to_owned),
+                })
+                .collect(),
+            commit: rendering.head.to_string(),
+            tree: rendering.tree.to_string(),
+            folder: None,
+            mails: Vec::new(),
+            branch: None,
+        }
+    }
+}
+
+fn human(w: &mut dyn std::io::Write, r: &Report) -> std::io::Result<()> {
+    let word = r.verdict.word();
+    writeln!(
+        w,
+        "{} v{} on {} (Linux {}): {word}",
+        r.series, r.version, r.base.name, r.base.version
+    )?;
+    for p in &r.patches {
+        match (&p.commit, &p.subject) {
+            (Some(commit), Some(subject)) => {
+                writeln!(w, "  {}  {subject}", commit.get(..12).unwrap_or(commit))?;
+            }
+            _ => writeln!(w, "  {}: {}", p.name, p.verdict.to_string().replace('\n', "\n  "))?,
+        }
+    }
+    if let Some(folder) = &r.folder {
+        writeln!(w, "  tree    {}", r.tree)?;
+        if let Some(branch) = &r.branch {
+            writeln!(w, "  branch  {branch}")?;
+        }
+        writeln!(w, "  mails   {} in {}, proved", r.mails.len(), folder.display())?;
+    }
+    Ok(())
+}

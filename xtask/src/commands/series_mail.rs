@@ -1,0 +1,93 @@
+//! What the mails of a rendered series are made of: its own data, put in the
+//! form that the mail module takes.
+
+use crate::error::Result;
+use crate::mail::{Changes, Cover, Date, MailInput, Person, Prefix, Thread, Tracking};
+use crate::render::Rendering;
+use crate::series::{Series, model};
+use crate::tree::Oid;
+
+/// The mails of `rendering`; `commits` are its commits.
+///
+/// # Errors
+/// When an address or the date is not well-formed.
+pub fn input<'c>(
+    series: &Series,
+    rendering: &Rendering,
+    commits: &'c [Oid],
+    rfc: bool,
+    resend: bool,
+) -> Result<MailInput<'c>> {
+    let people =
+        |texts: &[String]| texts.iter().map(|t| Person::parse(t)).collect::<Result<Vec<_>>>();
+    let mut input = MailInput::new(commits);
+    input.prefix = Prefix {
+        word: series.prefix.clone(),
+        list: series.list.clone(),
+        version: series.version,
+        rfc,
+        resend,
+    };
+    input.from = Some(Person::new(&series.author.name, &series.author.email));
+    input.date = Some(Date::new(series.date.seconds, series.date.offset)?);
+    input.cover = series
+        .cover
+        .as_ref()
+        .map(|_| Cover { subject: series.title.clone(), body: rendering.cover.clone() });
+    (input.to, input.cc) = (people(&series.to)?, people(&series.cc)?);
+    input.thread = Some(Thread {
+        // The base too: renderings of one version for two trees are two threads.
+        topic: format!("{}-{}", series.name, rendering.base.name),
+        in_reply_to: None,
+    });
+    input.tracking = Tracking {
+        base_commit: Some(rendering.base.commit),
+        change_id: series.change_id.clone(),
+        prerequisites: Vec::new(),
+    };
+    input.changelog = changelog(series);
+    Ok(input)
+}
+
+/// The changes up to this version that say something, newest first.
+fn changelog(series: &Series) -> Vec<Changes> {
+    let sent = |version: u32| {
+        let entry = series.changelog.iter().find(|c| Some(c.version) == version.checked_sub(1));
+        entry.and_then(|c| c.link.as_deref()).map(message_id)
+    };
+    let shown = |c: &&model::Change| {
+        c.version > 1 && c.version <= series.version && !c.text.trim().is_empty()
+    };
+    let changes = series.changelog.iter().filter(shown);
+    changes
+        .map(|c| Changes {
+            version: c.version,
+            text: c.text.trim().to_owned(),
+            previous: sent(c.version),
+        })
+        .collect()
+}
+
+/// The message id in an archive's address, or the id itself.
+fn message_id(link: &str) -> String {
+    let id = link.trim().trim_end_matches('/');
+    let id = if id.contains("://") { id.rsplit('/').next().unwrap_or(id) } else { id };
+    id.trim_start_matches('<').trim_end_matches('>').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::message_id;
+
+    #[test]
+    fn ids_of_links() {
+        for link in [
+            "https://lore.kernel.org/bpf/a-1@b/",
+            "https://lore.kernel.org/r/a-1@b",
+            "<a-1@b>",
+            "a-1@b",
+        ] {
+            assert_eq!(message_id(link), "a-1@b");
+        }
+    }
+}
