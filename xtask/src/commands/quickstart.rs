@@ -90,7 +90,7 @@ impl Quickstart {
         let mut proved = Proved {
             series: name.to_owned(),
             verdict: text("verdict").unwrap_or_else(|| made.why()),
-            mails: text("mails"),
+            mails: text("folder"),
             tree: text("tree"),
             tests: String::new(),
             counts: None,

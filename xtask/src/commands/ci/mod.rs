@@ -13,6 +13,8 @@ use serde::Serialize;
 use crate::cli::{Ctx, Outcome};
 use crate::error::{Error, Kind, Result};
 
+mod guests;
+mod proofs;
 mod source;
 
 /// Options of `ci`.
@@ -111,6 +113,13 @@ const STAGES: &[Plan] = &[
         run: source::licences,
     },
     Plan { name: "tests", shows: "the fast tests", run: source::tests },
+    Plan { name: "verdicts", shows: "every series on every base", run: proofs::verdicts },
+    Plan { name: "am", shows: "git am gives the printed trees", run: proofs::git_am },
+    Plan { name: "selftests", shows: "every series in a guest, x86_64", run: guests::selftests },
+    Plan { name: "mutants", shows: "breaks are caught", run: guests::mutants },
+    Plan { name: "vng", shows: "a guest by virtme-ng", run: guests::virtme_ng },
+    Plan { name: "arm64", shows: "a cross-compiled kernel in a guest", run: guests::arm64 },
+    Plan { name: "everything", shows: "other bases, debug kernels", run: guests::everything },
 ];
 
 #[derive(Serialize)]

@@ -1,0 +1,115 @@
+//! The stages of `ci` that build kernels and boot them.
+
+use serde_json::Value;
+
+use super::proofs::BASE;
+use super::{Stage, Status};
+use crate::commands::own::{self, Ended};
+use crate::error::Result;
+
+/// The mutant of each series that the gate runs each time; all others with
+/// `--full`.
+const MUTANTS: &[(&str, &str)] = &[
+    ("cpumap-gro", "no-gro"),
+    ("dynamic-calls", "wrong-callee-kept"),
+    ("i40e-if-clause", "exit-consumed-swapped"),
+];
+
+/// Every series on the main base, x86_64, plain QEMU.
+///
+/// # Errors
+/// When the user ends it.
+pub fn selftests(stage: &mut Stage) -> Result<()> {
+    for series in crate::series::list(stage.ctx.dirs.project()?)? {
+        guest(stage, &format!("{series} on {BASE}"), &["--series", &series, "--base", BASE])?;
+    }
+    Ok(())
+}
+
+/// The kernel of the first stage once more, booted by virtme-ng.
+///
+/// # Errors
+/// When the user ends it.
+pub fn virtme_ng(stage: &mut Stage) -> Result<()> {
+    let args = ["--series", "cpumap-gro", "--base", BASE, "--backend", "vng", "--config", "vng"];
+    guest(stage, "cpumap-gro by virtme-ng", &args)
+}
+
+/// The arm64 kernel, cross-compiled and booted.
+///
+/// # Errors
+/// When the user ends it.
+pub fn arm64(stage: &mut Stage) -> Result<()> {
+    let args = ["--series", "cpumap-gro", "--base", BASE, "--arch", "arm64"];
+    guest(stage, "cpumap-gro on arm64", &args)
+}
+
+/// Breaks of the series, which their tests must catch.
+///
+/// # Errors
+/// When the user ends it.
+pub fn mutants(stage: &mut Stage) -> Result<()> {
+    if stage.full {
+        for series in crate::series::list(stage.ctx.dirs.project()?)? {
+            let args = ["--series", &series, "--base", BASE, "--mutants"];
+            guest(stage, &format!("mutants of {series}"), &args)?;
+        }
+        return Ok(());
+    }
+    for (series, mutant) in MUTANTS {
+        let args = ["--series", series, "--base", BASE, "--mutant", mutant];
+        guest(stage, &format!("mutant {mutant} of {series}"), &args)?;
+    }
+    Ok(())
+}
+
+/// What the gate cannot afford each time: the other bases, and debug kernels.
+///
+/// # Errors
+/// When the user ends it.
+pub fn everything(stage: &mut Stage) -> Result<()> {
+    if !stage.full {
+        stage.add("other bases and debug kernels", Status::Skipped, "with --full");
+        return Ok(());
+    }
+    for series in crate::series::list(stage.ctx.dirs.project()?)? {
+        for base in ["5.10", "6.1", "7.2", "7.3"] {
+            let ended = own::run(stage.ctx, &["generate-series", &series, "--base", base])?;
+            let verdict = super::proofs::entry(&ended).and_then(|e| e.get("verdict"));
+            if verdict.and_then(Value::as_str) == Some("applies") {
+                let args = ["--series", &series, "--base", base];
+                guest(stage, &format!("{series} on {base}"), &args)?;
+            }
+        }
+        for fragment in ["debug", "kasan"] {
+            let args = ["--series", &series, "--base", BASE, "--config", fragment];
+            guest(stage, &format!("{series} on {BASE}, {fragment}"), &args)?;
+        }
+    }
+    Ok(())
+}
+
+/// Runs `test-vm` and takes each of its cases as a check.
+fn guest(stage: &mut Stage, what: &str, args: &[&str]) -> Result<()> {
+    let ended = own::run(stage.ctx, &[&["test-vm"][..], args].concat())?;
+    let cases = take_cases(stage, what, &ended);
+    let detail = if ended.code == 0 { format!("{cases} cases") } else { ended.why() };
+    stage.check(what, ended.code == 0 && cases > 0, detail);
+    Ok(())
+}
+
+fn take_cases(stage: &mut Stage, what: &str, ended: &Ended) -> usize {
+    let suites = ended.json.get("suites").and_then(Value::as_array);
+    let mut taken = 0;
+    for case in suites.into_iter().flatten().filter_map(|s| s.get("cases")?.as_array()).flatten() {
+        let text = |key: &str| case.get(key).and_then(Value::as_str).unwrap_or_default();
+        let name = format!("{what}: {}", text("name"));
+        match text("status") {
+            "pass" | "expected-fail" => stage.record(&name, Status::Passed, text("message")),
+            "skip" => stage.add(name, Status::Skipped, text("message")),
+            word => stage.add(name, Status::Failed, format!("{word} {}", text("message"))),
+        }
+        taken += 1;
+    }
+    taken
+}
