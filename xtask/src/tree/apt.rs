@@ -38,7 +38,7 @@ pub fn fetch(
         match Apt::system(&apt).package(ui, dirs, package) {
             Ok(path) => return Ok(path),
             Err(e) if e.kind() == crate::error::Kind::Interrupted => return Err(e),
-            Err(e) => why.push(format!("the system's apt: {e}")),
+            Err(e) => why.push(format!("the system's own apt: {}", e.asked())),
         }
     }
     let private = Apt::private(ui, dirs, known, &apt, suite)?;
@@ -110,12 +110,14 @@ impl Apt {
             .step(format!("update the package list of {}", suite.unwrap_or("the system's suites")));
         let output = apt.cmd().args(["-q", "update"]).output()?;
         if !output.ok() {
-            return Err(Error::host(format!(
+            let error = Error::host(format!(
                 "cannot read the package list of {}",
                 suite.unwrap_or("Debian")
-            ))
-            .found(tail(&output.stderr, 8))
-            .hint("check the network, and that the package debian-archive-keyring is up to date"));
+            ));
+            return Err(error.found(tail(&output.stderr, 8)).hint(
+                "check the name of the suite, the network, and that the package \
+                 debian-archive-keyring is up to date",
+            ));
         }
         step.done("done");
         Ok(apt)
@@ -126,9 +128,8 @@ impl Apt {
         let output = self.cmd().args(["--print-uris", "download", package]).output()?;
         let candidate = output.text().lines().find_map(parse_uri).filter(|_| output.ok());
         let Some(candidate) = candidate else {
-            return Err(
-                Error::host(format!("no Debian package {package}")).found(tail(&output.stderr, 4))
-            );
+            return Err(Error::host(format!("no Debian package {package}"))
+                .found(first_line(&output.stderr)));
         };
         let dir = download::folder(dirs);
         fs::create_dir_all(&dir).at("create folder", &dir)?;
@@ -163,6 +164,10 @@ impl Apt {
         step.done("done");
         Ok(place)
     }
+}
+
+fn first_line(stderr: &[u8]) -> String {
+    String::from_utf8_lossy(stderr).lines().next().unwrap_or("it said nothing").to_owned()
 }
 
 /// Compares size and SHA-256 with what the signed package list says.
@@ -313,6 +318,7 @@ Dir::Cache \"{dir}/cache\";
 Dir::Etc::sourcelist \"{dir}/sources.list\";
 Dir::Etc::sourceparts \"-\";
 APT::Sandbox::User \"root\";
+APT::Update::Error-Mode \"any\";
 Acquire::Languages \"none\";
 #clear APT::Update::Pre-Invoke;
 #clear APT::Update::Post-Invoke;

@@ -137,44 +137,66 @@ fn bring(
     spec: &BaseSpec,
     fresh: bool,
 ) -> Result<Base> {
+    if let (Origin::Clone { .. }, Some(base)) = (&spec.origin, at_hand(ui, store, spec)?) {
+        return Ok(base);
+    }
     let held = store.lock(ui)?;
     // Another run may have brought it while we waited.
     if !fresh && let Some(base) = at_hand(ui, store, spec)? {
         return Ok(base);
     }
-    let record = match &spec.origin {
-        Origin::Clone { .. } => {
-            return at_hand(ui, store, spec)?
-                .ok_or_else(|| Error::usage(format!("base {}", spec.asked)).found("nothing"));
+    store.begin(&held)?;
+    let record = obtain(ui, dirs, store, known, spec, fresh, &held)
+        .and_then(|record| record::keep(store, spec, &record).map(|()| record));
+    store.end(&held);
+    let record = record?;
+    Ok(base(spec, record.commit, record.tree, record.version))
+}
+
+/// Downloads, fetches or imports what the spec names.
+fn obtain(
+    ui: &Ui,
+    dirs: &Dirs,
+    store: &Store,
+    known: &Known,
+    spec: &BaseSpec,
+    fresh: bool,
+    held: &Lock,
+) -> Result<Record> {
+    let path = match &spec.origin {
+        Origin::Clone { path, rev } => {
+            let (commit, tree) = clone::find(ui, store, path, rev.as_deref())?;
+            return fetched(store, spec, commit, tree);
         }
         Origin::Git { url, branch } => {
-            let name = format!("refs/bases/{}", spec.key());
-            store.sweep_locked();
+            let name = record::ref_name(&spec.key());
             let commit = fetch::fetch(ui, store, url, branch.as_deref(), &name)?;
             let tree = store.repo().find_commit(commit)?.tree_id();
-            let version = version_of(store, tree, &spec.asked)?;
-            Record {
-                label: spec.label.clone(),
-                origin: spec.origin.clone(),
-                commit,
-                tree,
-                version,
-                archive: None,
-                pack: None,
-            }
+            return fetched(store, spec, commit, tree).inspect_err(|_| {
+                if let Ok(mut name) = store.repo().find_reference(&name) {
+                    let _ = name.delete();
+                }
+            });
         }
-        Origin::Archive { path } => import_archive(ui, store, &held, spec, path)?,
-        Origin::ArchiveUrl { url } => {
-            let path = download::get(ui, dirs, url, fresh)?;
-            import_archive(ui, store, &held, spec, &path)?
-        }
+        Origin::Archive { path } => path.clone(),
+        Origin::ArchiveUrl { url } => download::get(ui, dirs, url, fresh)?,
         Origin::Debian { package, suite, exact } => {
-            let path = apt::fetch(ui, dirs, known, package, suite.as_deref(), *exact)?;
-            import_archive(ui, store, &held, spec, &path)?
+            apt::fetch(ui, dirs, known, package, suite.as_deref(), *exact)?
         }
     };
-    record::keep(store, spec, &record)?;
-    Ok(base(spec, record.commit, record.tree, record.version))
+    import_archive(ui, store, held, spec, &path)
+}
+
+fn fetched(store: &Store, spec: &BaseSpec, commit: Oid, tree: Oid) -> Result<Record> {
+    Ok(Record {
+        label: spec.label.clone(),
+        origin: spec.origin.clone(),
+        commit,
+        tree,
+        version: version_of(store, tree, &spec.asked)?,
+        archive: None,
+        pack: None,
+    })
 }
 
 fn import_archive(

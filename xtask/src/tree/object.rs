@@ -48,6 +48,12 @@ impl Mode {
         }
     }
 
+    /// Whether it is a regular file, executable or not.
+    #[must_use]
+    pub fn is_file(self) -> bool {
+        matches!(self, Mode::File | Mode::Executable)
+    }
+
     /// Whether the object behind it is a blob.
     #[must_use]
     pub fn is_blob(self) -> bool {

@@ -68,7 +68,7 @@ fn path(store: &Store, key: &str) -> PathBuf {
 }
 
 /// The ref that keeps the base's objects and shows it to git.
-fn ref_name(key: &str) -> String {
+pub fn ref_name(key: &str) -> String {
     format!("refs/bases/{key}")
 }
 
@@ -129,17 +129,7 @@ pub fn remove(store: &Store, spec: &BaseSpec) -> Result<()> {
     if all(store)?.iter().any(|r| r.pack.as_deref() == Some(pack.as_str())) {
         return Ok(());
     }
-    // The index goes first: a pack without one is not looked at.
-    for ending in ["idx", "pack"] {
-        let file = store.path().join("objects/pack").join(format!("{pack}.{ending}"));
-        match fs::remove_file(&file) {
-            Err(e) if e.kind() != std::io::ErrorKind::NotFound => {
-                return Err(e).at("remove", &file);
-            }
-            _ => {}
-        }
-    }
-    Ok(())
+    store.remove_pack(&pack)
 }
 
 /// Every base in the store, by label.

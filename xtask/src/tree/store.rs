@@ -16,6 +16,7 @@ use crate::host::paths::Dirs;
 use crate::host::ui::Ui;
 use crate::host::{atomic, lock};
 use crate::tree::object::{self, ObjectKind};
+use crate::tree::record;
 
 /// What the store's own git configuration says. Nothing in it is ever repacked
 /// behind our back: a worktree or a rendering may be reading it.
@@ -97,19 +98,69 @@ impl Store {
 
     /// Removes what a killed import left. Who holds the lock is still at work.
     fn sweep(&self) {
-        let left = |dir: &Path| fs::read_dir(dir).is_ok_and(|mut d| d.next().is_some());
-        if !left(&self.incoming()) {
+        if !self.incoming().exists() {
             return;
         }
-        if let Ok(Ok(_held)) = lock::try_take(&self.path.join("import.lock")) {
-            self.sweep_locked();
+        if let Ok(Ok(held)) = lock::try_take(&self.path.join("import.lock")) {
+            self.end(&held);
         }
     }
 
-    /// As above, by the holder of the lock. A failure is of no consequence: the
-    /// next import says what is wrong with the disk.
-    pub(crate) fn sweep_locked(&self) {
-        let _ = fs::remove_dir_all(self.incoming());
+    /// Begins to add a base: what is added until [`Store::end`] is undone when we
+    /// are killed before.
+    pub(crate) fn begin(&self, held: &lock::Lock) -> Result<()> {
+        self.end(held);
+        let dir = self.incoming();
+        fs::create_dir_all(&dir).at("create folder", &dir)
+    }
+
+    /// Says that the pack of this name is about to join the others.
+    pub(crate) fn joining(&self, pack: &str) -> Result<()> {
+        let file = self.incoming().join("joining");
+        fs::write(&file, pack).at("write", &file)
+    }
+
+    /// Ends adding a base, well or not: a pack that no record names goes, and so
+    /// does every part of a file. A failure here is of no consequence: it is
+    /// tried again, and an import says what is wrong with the disk.
+    pub(crate) fn end(&self, _held: &lock::Lock) {
+        let dir = self.incoming();
+        if let Ok(pack) = fs::read_to_string(dir.join("joining"))
+            && let Ok(records) = record::all(self)
+            && !records.iter().any(|r| r.pack.as_deref() == Some(pack.as_str()))
+        {
+            let _ = self.remove_pack(&pack);
+        }
+        // What a killed git leaves.
+        let packs = self.path.join("objects/pack");
+        let bases = self.path.join("refs/bases");
+        for (dir, prefix, suffix) in
+            [(&packs, "tmp_", ""), (&bases, "", ".lock"), (&self.path, "shallow", ".lock")]
+        {
+            for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
+                let name = entry.file_name();
+                let name = name.to_string_lossy();
+                if name.starts_with(prefix) && name.ends_with(suffix) {
+                    let _ = fs::remove_file(entry.path());
+                }
+            }
+        }
+        let _ = fs::remove_dir_all(dir);
+    }
+
+    /// Removes a pack and its index.
+    pub(crate) fn remove_pack(&self, pack: &str) -> Result<()> {
+        // The index goes first: a pack without one is not looked at.
+        for ending in ["idx", "pack"] {
+            let file = self.path.join("objects/pack").join(format!("{pack}.{ending}"));
+            match fs::remove_file(&file) {
+                Err(e) if e.kind() != std::io::ErrorKind::NotFound => {
+                    return Err(e).at("remove", &file);
+                }
+                _ => {}
+            }
+        }
+        Ok(())
     }
 
     /// The bytes of an object.

@@ -51,11 +51,10 @@ impl Format {
 pub fn open<'a>(path: &Path, step: &'a Step) -> Result<Box<dyn Read + 'a>> {
     let file = File::open(path).at("open", path)?;
     if !file.metadata().at("open", path)?.is_file() {
-        return Err(not_an_archive(path).found("it is no regular file"));
+        return Err(Error::usage("this is no archive").found("it is no regular file"));
     }
     let counted = Counted { inner: file, step };
     tar_stream(Box::new(BufReader::with_capacity(1 << 20, counted)))
-        .map_err(|e| e.context(format!("cannot import {}", path.display())))
 }
 
 /// Decompresses a stream down to its tar.
@@ -122,10 +121,6 @@ pub(crate) fn read_full(from: &mut impl Read, buf: &mut [u8]) -> io::Result<usiz
         }
     }
     Ok(done)
-}
-
-fn not_an_archive(path: &Path) -> Error {
-    Error::usage(format!("cannot import {}", path.display()))
 }
 
 /// Tells the progress bar how far reading has come.

@@ -9,6 +9,9 @@ use tar::{Archive, EntryType};
 use crate::error::{Error, Result};
 use crate::tree::object::Mode;
 
+/// No file of a source tree is as large; it would be held in memory whole.
+const LARGEST: u64 = 1 << 30;
+
 /// What stands at a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Placed {
@@ -45,6 +48,7 @@ pub fn read(archive: impl Read, sink: &mut impl ContentSink) -> Result<Members> 
         if matches!(kind, EntryType::XGlobalHeader) {
             continue;
         }
+        check_pax(&mut entry)?;
         let path = plain(&entry.path_bytes())?;
         members.newest = members.newest.max(entry.header().mtime().unwrap_or(0));
         let raw_mode = entry.header().mode().map_err(|e| damaged(&e))?;
@@ -53,12 +57,15 @@ pub fn read(archive: impl Read, sink: &mut impl ContentSink) -> Result<Members> 
             EntryType::Directory => continue,
             EntryType::Regular | EntryType::Continuous | EntryType::GNUSparse => {
                 let size = entry.size();
-                sink.content(&path, size, &mut entry).map_err(|e| e.into_error(&path))?;
+                if size > LARGEST {
+                    return Err(refused(&path, &format!("it has {size} bytes")));
+                }
+                sink.content(size, &mut entry).map_err(|e| e.into_error(&path))?;
                 Placed { mode, content: members.take() }
             }
             EntryType::Symlink => {
                 let target = entry.link_name_bytes().unwrap_or_default().into_owned();
-                sink.content(&path, target.len() as u64, &mut target.as_slice())
+                sink.content(target.len() as u64, &mut target.as_slice())
                     .map_err(|e| e.into_error(&path))?;
                 Placed { mode: Mode::Symlink, content: members.take() }
             }
@@ -96,6 +103,23 @@ pub fn read(archive: impl Read, sink: &mut impl ContentSink) -> Result<Members> 
     Ok(members)
 }
 
+/// Refuses extended headers that the tar crate would pass over in silence: a
+/// record with a line end in its value (a name that has one), and the sparse
+/// files of the pax format, which it does not expand.
+fn check_pax<R: Read>(entry: &mut tar::Entry<'_, R>) -> Result<()> {
+    let path = entry.path_bytes().into_owned();
+    let Some(records) = entry.pax_extensions().map_err(|e| damaged(&e))? else { return Ok(()) };
+    for record in records {
+        let record = record.map_err(|_| {
+            refused(&path, "its extended header has a record with a line end in it, or is damaged")
+        })?;
+        if record.key_bytes().starts_with(b"GNU.sparse") {
+            return Err(refused(&path, "it is a sparse file in the pax format"));
+        }
+    }
+    Ok(())
+}
+
 impl Members {
     fn take(&mut self) -> usize {
         self.contents += 1;
@@ -105,11 +129,11 @@ impl Members {
 
 /// Takes the contents of files.
 pub trait ContentSink {
-    /// Reads the content of `path`, `size` bytes, from `from`.
+    /// Reads one content of `size` bytes from `from`.
     ///
     /// # Errors
     /// When it cannot be read, or the sink has failed.
-    fn content(&mut self, path: &[u8], size: u64, from: &mut dyn Read) -> Result<(), SinkError>;
+    fn content(&mut self, size: u64, from: &mut dyn Read) -> Result<(), SinkError>;
 }
 
 /// Why a content was not taken.

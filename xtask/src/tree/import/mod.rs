@@ -9,6 +9,8 @@ pub mod deb;
 pub mod members;
 pub mod pack;
 mod pipeline;
+#[cfg(test)]
+mod tests;
 mod trees;
 
 use std::path::Path;
@@ -22,6 +24,7 @@ use crate::host::lock::Lock;
 use crate::host::ui::{Step, Ui};
 use crate::tree::commit::{self, CommitSpec, Signature};
 use crate::tree::object::{self, ObjectKind};
+use crate::tree::record;
 use crate::tree::store::Store;
 use crate::tree::version::KernelVersion;
 
@@ -42,54 +45,56 @@ pub struct Imported {
 
 /// Imports the archive at `path`. The same archive gives the same commit on
 /// every machine, however it is compressed or named. The caller holds the
-/// store's lock.
+/// store's lock, and has begun and will end the addition.
 ///
 /// # Errors
 /// When the archive is damaged or no kernel tree, or the disk cannot take it;
-/// the store is then as it was.
+/// after the end of the addition the store is as it was.
 pub fn import(ui: &Ui, store: &Store, _held: &Lock, path: &Path) -> Result<Imported> {
-    store.sweep_locked();
-    let done = import_swept(ui, store, path);
-    store.sweep_locked();
-    done
-}
-
-fn import_swept(ui: &Ui, store: &Store, path: &Path) -> Result<Imported> {
     let size = std::fs::metadata(path).at("open", path)?.len();
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let step = ui.progress(format!("import {name}"), size, true);
-    let imported = import_stream(store, path, &step).map_err(|e| {
-        if e.asked().starts_with("cannot import") {
-            e
-        } else {
-            e.context(format!("cannot import {}", path.display()))
-        }
-    })?;
+    let imported = import_stream(store, path, &step)
+        .map_err(|e| e.context(format!("cannot import {}", path.display())))?;
     step.done(&format!("Linux {}, {} files", imported.version, imported.files));
     Ok(imported)
 }
 
 fn import_stream(store: &Store, path: &Path, step: &Step) -> Result<Imported> {
     let stream = archive::open(path, step)?;
-    let incoming = store.incoming();
-    std::fs::create_dir_all(&incoming).at("create folder", &incoming)?;
-    let pack = pack::PackWriter::begin(&incoming)?;
+    let pack = pack::PackWriter::begin(&store.incoming())?;
     let mut packed = pipeline::run(stream, pack)?;
     let files = packed.members.files.len();
-    let version = version(&packed)?;
+    let version = version(&mut packed)?;
     let tree = trees::write(&mut packed)?;
     let commit = write_commit(&mut packed, tree, &version)?;
-    let place = packed.pack.finish(&store.path().join("objects/pack"))?;
+    if let Some(pack) = pack_with(store, commit)? {
+        return Ok(Imported { commit, tree, version, files, pack });
+    }
+    let finished = packed.pack.finish()?;
+    let pack = finished.name().to_owned();
+    store.joining(&pack)?;
+    finished.join(&store.path().join("objects/pack"))?;
     store.repo().odb()?.refresh()?;
-    let pack = place.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     Ok(Imported { commit, tree, version, files, pack })
 }
 
-fn version(packed: &pipeline::Packed) -> Result<KernelVersion> {
+/// The pack of another base that is the same tree, from another file.
+fn pack_with(store: &Store, commit: Oid) -> Result<Option<String>> {
+    let same = record::all(store)?.into_iter().find(|r| r.commit == commit);
+    Ok(if store.has(commit)? { same.and_then(|r| r.pack) } else { None })
+}
+
+/// What the Makefile at the top says.
+fn version(packed: &mut pipeline::Packed) -> Result<KernelVersion> {
     let top = trees::common_top(packed.members.files.keys());
     let mut path = top.map(|t| [t, b"/"].concat()).unwrap_or_default();
     path.extend_from_slice(b"Makefile");
-    packed.makefiles.get(&path).and_then(|m| KernelVersion::from_makefile(m)).ok_or_else(|| {
+    let makefile = match packed.members.files.get(&path).filter(|m| m.mode.is_file()) {
+        Some(placed) => packed.pack.read_back(packed.id(placed.content)?)?,
+        None => None,
+    };
+    makefile.and_then(|m| KernelVersion::from_makefile(&m)).ok_or_else(|| {
         Error::usage("this is no kernel tree").found(
             "the Makefile at its top is missing or does not say VERSION, PATCHLEVEL and SUBLEVEL",
         )

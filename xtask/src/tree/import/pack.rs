@@ -5,6 +5,7 @@
 
 use std::fs::{self, File};
 use std::io::{BufWriter, Read as _, Seek as _, SeekFrom, Write as _};
+use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 
 use git2::Oid;
@@ -20,9 +21,11 @@ pub struct Deflater {
 }
 
 impl Default for Deflater {
-    /// At the fastest level: level 6 takes three times as long for a sixth less.
+    /// At level 1: level 6 takes three times as long for a sixth less. (Level 0
+    /// would store the bytes as they are.)
     fn default() -> Deflater {
-        Deflater { deflate: Compressor::new(CompressionLvl::fastest()) }
+        let level = CompressionLvl::new(1).unwrap_or_default();
+        Deflater { deflate: Compressor::new(level) }
     }
 }
 
@@ -71,12 +74,12 @@ pub struct Packed {
 
 struct Indexed {
     id: Oid,
-    crc: u32,
+    packed: Packed,
     offset: u64,
 }
 
 /// A pack being written in a folder of its own; it joins the store's packs with
-/// [`PackWriter::finish`].
+/// [`FinishedPack::join`].
 pub struct PackWriter {
     file: BufWriter<File>,
     path: PathBuf,
@@ -122,18 +125,35 @@ impl PackWriter {
     pub fn add(&mut self, bytes: &[u8], entries: &[(Oid, Packed)]) -> Result<()> {
         let mut offset = self.offset;
         for &(id, packed) in entries {
-            self.index.push(Indexed { id, crc: packed.crc, offset });
+            self.index.push(Indexed { id, packed, offset });
             offset += packed.len;
         }
         self.append(bytes)
     }
 
-    /// Completes the pack, syncs it and its index, and moves both into the store
-    /// whose packs are in `packs`. Gives the pack's path.
+    /// The content of an object that was added; `None` when it was not.
     ///
     /// # Errors
-    /// When the disk cannot take it; nothing has then joined the store.
-    pub fn finish(self, packs: &Path) -> Result<PathBuf> {
+    /// When the file cannot be read.
+    pub fn read_back(&mut self, id: Oid) -> Result<Option<Vec<u8>>> {
+        let Some(entry) = self.index.iter().find(|e| e.id == id) else { return Ok(None) };
+        let mut bytes = vec![0; usize::try_from(entry.packed.len).unwrap_or(0)];
+        self.file.flush().at("write", &self.path)?;
+        self.file.get_ref().read_exact_at(&mut bytes, entry.offset).at("read", &self.path)?;
+        // The header ends with the first byte whose top bit is clear.
+        let header = bytes.iter().position(|b| b & 0x80 == 0).map_or(0, |last| last + 1);
+        let mut content = Vec::new();
+        flate2::read::ZlibDecoder::new(bytes.get(header..).unwrap_or_default())
+            .read_to_end(&mut content)
+            .at("read", &self.path)?;
+        Ok(Some(content))
+    }
+
+    /// Completes the pack and its index and syncs both.
+    ///
+    /// # Errors
+    /// When the disk cannot take it.
+    pub fn finish(self) -> Result<FinishedPack> {
         let PackWriter { file, path, mut index, .. } = self;
         let mut file = file.into_inner().map_err(|e| e.into_error()).at("write", &path)?;
         let count = u32::try_from(index.len())
@@ -149,18 +169,41 @@ impl PackWriter {
         idx_file.write_all(&index_bytes(&index, &trailer)).at("write", &idx)?;
         idx_file.sync_all().at("sync", &idx)?;
         file.sync_all().at("sync", &path)?;
-        drop((file, idx_file));
-        let name: String = trailer.iter().map(|b| format!("{b:02x}")).collect();
-        let place = packs.join(format!("pack-{name}.pack"));
+        let hex: String = trailer.iter().map(|b| format!("{b:02x}")).collect();
+        Ok(FinishedPack { path, name: format!("pack-{hex}") })
+    }
+}
+
+/// A whole pack with its index, not yet among the store's.
+#[derive(Debug)]
+pub struct FinishedPack {
+    path: PathBuf,
+    name: String,
+}
+
+impl FinishedPack {
+    /// The name that it will have there, without ending.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Moves it into the store whose packs are in `packs`.
+    ///
+    /// # Errors
+    /// When it cannot be renamed.
+    pub fn join(self, packs: &Path) -> Result<()> {
+        let place = packs.join(format!("{}.pack", self.name));
         // A pack counts once its index is there, so that comes last.
-        for (from, to) in [(&path, &place), (&idx, &place.with_extension("idx"))] {
+        for (from, to) in
+            [(&self.path, &place), (&self.path.with_extension("idx"), &place.with_extension("idx"))]
+        {
             let mut mode = fs::metadata(from).at("read", from)?.permissions();
             mode.set_readonly(true);
             fs::set_permissions(from, mode).at("set the mode of", from)?;
             fs::rename(from, to).at("rename into place", to)?;
         }
-        File::open(packs).and_then(|d| d.sync_all()).at("sync", packs)?;
-        Ok(place)
+        File::open(packs).and_then(|d| d.sync_all()).at("sync", packs)
     }
 }
 
@@ -200,7 +243,7 @@ fn index_bytes(index: &[Indexed], pack_trailer: &[u8; 20]) -> Vec<u8> {
         out.extend_from_slice(e.id.as_bytes());
     }
     for e in index {
-        out.extend_from_slice(&e.crc.to_be_bytes());
+        out.extend_from_slice(&e.packed.crc.to_be_bytes());
     }
     // Offsets of 2 GiB and more are in a table of their own, this one then has
     // the place there, with the top bit set.
@@ -222,4 +265,19 @@ fn index_bytes(index: &[Indexed], pack_trailer: &[u8; 20]) -> Vec<u8> {
     let trailer = Sha1::digest(&out);
     out.extend_from_slice(&trailer);
     out
+}
+
+/// An index of made-up entries at these offsets, for a test against git.
+#[cfg(test)]
+pub(crate) fn test_index(offsets: &[u64]) -> Vec<u8> {
+    let mut index: Vec<Indexed> = offsets
+        .iter()
+        .map(|&offset| Indexed {
+            id: crate::tree::object::id_of(ObjectKind::Blob, &offset.to_be_bytes()),
+            packed: Packed { len: 0, crc: 0 },
+            offset,
+        })
+        .collect();
+    index.sort_unstable_by(|a, b| a.id.as_bytes().cmp(b.id.as_bytes()));
+    index_bytes(&index, &[0; 20])
 }

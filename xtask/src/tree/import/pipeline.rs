@@ -1,7 +1,7 @@
 //! The threads of an import: the caller's thread takes the archive apart, workers
 //! hash and deflate, one thread writes. Queues are bounded, so memory stays flat.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::io::Read;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -25,8 +25,6 @@ pub struct Packed {
     pub members: Members,
     /// The pack that they are in.
     pub pack: PackWriter,
-    /// The heads of Makefiles that may be the top one, by path.
-    pub makefiles: HashMap<Vec<u8>, Vec<u8>>,
     ids: Vec<Oid>,
     deflater: Deflater,
 }
@@ -89,14 +87,12 @@ pub fn run(stream: impl Read, mut pack: PackWriter) -> Result<Packed> {
             scope.spawn(move || work(&batches, seen, &to_writer));
         }
         drop((to_writer, batches));
-        let mut feed =
-            Feed { to_workers, batch: Batch::default(), count: 0, makefiles: HashMap::new() };
+        let mut feed = Feed { to_workers, batch: Batch::default(), count: 0 };
         let members = members::read(stream, &mut feed).and_then(|m| feed.flush().map(|()| m));
-        let Feed { to_workers, makefiles, .. } = feed;
-        drop(to_workers);
+        drop(feed);
         // The writer's failure is the cause when both have failed.
         let (ids, pack) = writer.join().map_err(|_| Error::host("an import's thread failed"))??;
-        Ok(Packed { members: members?, pack, makefiles, ids, deflater: Deflater::default() })
+        Ok(Packed { members: members?, pack, ids, deflater: Deflater::default() })
     })
 }
 
@@ -105,18 +101,6 @@ struct Feed {
     to_workers: SyncSender<Batch>,
     batch: Batch,
     count: usize,
-    makefiles: HashMap<Vec<u8>, Vec<u8>>,
-}
-
-/// How much of a Makefile is kept: its version is in the first lines.
-const HEAD: usize = 2048;
-
-fn may_be_top_makefile(path: &[u8]) -> bool {
-    match path.strip_suffix(b"Makefile") {
-        Some([]) => true,
-        Some([folder @ .., b'/']) => !folder.contains(&b'/'),
-        _ => false,
-    }
 }
 
 impl Feed {
@@ -136,21 +120,10 @@ impl Feed {
 }
 
 impl ContentSink for Feed {
-    fn content(
-        &mut self,
-        path: &[u8],
-        size: u64,
-        from: &mut dyn Read,
-    ) -> std::result::Result<(), SinkError> {
-        let start = self.batch.bytes.len();
+    fn content(&mut self, size: u64, from: &mut dyn Read) -> std::result::Result<(), SinkError> {
         let n = from.read_to_end(&mut self.batch.bytes).map_err(SinkError::Read)?;
         if n as u64 != size {
             return Err(SinkError::Read(std::io::ErrorKind::UnexpectedEof.into()));
-        }
-        if may_be_top_makefile(path) {
-            let content = self.batch.bytes.get(start..).unwrap_or_default();
-            let head = content.get(..HEAD).unwrap_or(content);
-            self.makefiles.insert(path.to_vec(), head.to_vec());
         }
         self.batch.ends.push(self.batch.bytes.len());
         self.count += 1;
