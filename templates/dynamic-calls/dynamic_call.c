@@ -18,7 +18,7 @@
  *
  * So no statistics are collected from the start of a review to the end of the
  * pause after it, and a load with more targets than branches, which always has
- * misses, costs a review per DYNAMIC_CALL_PAUSE_MAX.
+ * misses, costs a review per dynamic_call_pause_max.
  *
  * The target of a branch is known twice: as data that the callers compare with,
  * and as the text of the static call.  There is no way to change both at once.
@@ -51,8 +51,9 @@
 #include <linux/smp.h>
 #include <linux/string.h>
 
-#define DYNAMIC_CALL_PAUSE_MIN	HZ
-#define DYNAMIC_CALL_PAUSE_MAX	(64 * HZ)
+/* Bounds of the pause after a review; the unit tests stretch them. */
+static unsigned long dynamic_call_pause_min = HZ;
+static unsigned long dynamic_call_pause_max = 64 * HZ;
 
 /*
  * DYNAMIC_CALL_SAMPLES in a longer time are too few to be worth a branch, and
@@ -312,11 +313,10 @@ static void dynamic_call_review(struct dynamic_call *dc)
 	if (dynamic_call_choose(dc, next)) {
 		dynamic_call_patch(dc, next);
 		dc->updates++;
-		dc->pause = DYNAMIC_CALL_PAUSE_MIN;
+		dc->pause = dynamic_call_pause_min;
 	} else {
 		dc->skips++;
-		dc->pause = min(2 * dc->pause,
-				(unsigned long)DYNAMIC_CALL_PAUSE_MAX);
+		dc->pause = min(2 * dc->pause, dynamic_call_pause_max);
 	}
 	mod_delayed_work(dynamic_call_wq, &dc->work, dc->pause);
 }
@@ -349,7 +349,7 @@ static void dynamic_call_switch(struct dynamic_call *dc)
 
 	lockdep_assert_held(&dynamic_call_mutex);
 	if (on && dc->state == DYNAMIC_CALL_OFF) {
-		dc->pause = DYNAMIC_CALL_PAUSE_MIN;
+		dc->pause = dynamic_call_pause_min;
 		dynamic_call_start(dc);
 	}
 	if (on || dc->state == DYNAMIC_CALL_OFF)

@@ -2,8 +2,7 @@
 /*
  * KUnit tests of dynamic calls; included by dynamic_call.c.
  *
- * Reviews and pauses are not waited for: flush_delayed_work() runs what is
- * queued, be it a review or the end of a pause.
+ * Pauses are so long that they end only when a test says so.
  */
 #include <kunit/test.h>
 #include <linux/cpumask.h>
@@ -106,7 +105,7 @@ static void kdc_set_enabled(struct dynamic_call *dc, bool enabled)
 static void kdc_review(struct kunit *test, struct dynamic_call *dc)
 {
 	irq_work_sync(&dc->kick);
-	flush_delayed_work(&dc->work);
+	flush_work(&dc->work.work);
 	cancel_delayed_work_sync(&dc->work);
 	KUNIT_ASSERT_EQ(test, (int)dc->state, (int)DYNAMIC_CALL_PAUSED);
 }
@@ -149,8 +148,17 @@ static void kdc_window(struct kunit *test, const int *weight)
 	kdc_review(test, kdc);
 }
 
+#define KDC_PAUSE_MIN	(1000UL * HZ)
+#define KDC_PAUSE_MAX	(64 * KDC_PAUSE_MIN)
+
+static unsigned long kdc_saved_min, kdc_saved_max;
+
 static int kdc_init(struct kunit *test)
 {
+	kdc_saved_min = dynamic_call_pause_min;
+	kdc_saved_max = dynamic_call_pause_max;
+	dynamic_call_pause_min = KDC_PAUSE_MIN;
+	dynamic_call_pause_max = KDC_PAUSE_MAX;
 	kdc_set_enabled(kdc, false);
 	kdc->hits = 0;
 	kdc->misses = 0;
@@ -159,6 +167,14 @@ static int kdc_init(struct kunit *test)
 	kdc->restarts = 0;
 	kdc_set_enabled(kdc, true);
 	return 0;
+}
+
+static void kdc_exit(struct kunit *test)
+{
+	dynamic_call_pause_min = kdc_saved_min;
+	dynamic_call_pause_max = kdc_saved_max;
+	kdc_set_enabled(kdc, false);
+	kdc_set_enabled(kdc, true);
 }
 
 static void kdc_any_prototype(struct kunit *test)
@@ -300,7 +316,7 @@ static void kdc_skips(struct kunit *test)
 	static const int other[KDC_FUNCS] = { [KDC_FUNCS - 1] = 8 };
 	int weight[KDC_FUNCS] = {};
 	void *target[DYNAMIC_CALL_BRANCHES];
-	unsigned long pause = DYNAMIC_CALL_PAUSE_MIN;
+	unsigned long pause = KDC_PAUSE_MIN;
 	int n, skip;
 
 	for (n = 0; n <= DYNAMIC_CALL_BRANCHES; n++)
@@ -313,7 +329,7 @@ static void kdc_skips(struct kunit *test)
 	for (skip = 1; skip <= 8; skip++) {
 		kdc_resume(test, kdc);
 		kdc_window(test, weight);
-		pause = min(2 * pause, (unsigned long)DYNAMIC_CALL_PAUSE_MAX);
+		pause = min(2 * pause, KDC_PAUSE_MAX);
 		KUNIT_EXPECT_EQ(test, kdc->pause, pause);
 	}
 	KUNIT_EXPECT_EQ(test, kdc->skips, 8U);
@@ -324,7 +340,7 @@ static void kdc_skips(struct kunit *test)
 	kdc_resume(test, kdc);
 	kdc_window(test, other);
 	KUNIT_EXPECT_EQ(test, kdc->updates, 2U);
-	KUNIT_EXPECT_EQ(test, kdc->pause, (unsigned long)DYNAMIC_CALL_PAUSE_MIN);
+	KUNIT_EXPECT_EQ(test, kdc->pause, KDC_PAUSE_MIN);
 	KUNIT_EXPECT_GE(test, kdc_branch(KDC_FUNCS - 1), 0);
 }
 
@@ -401,7 +417,7 @@ static void kdc_old_windows_restart(struct kunit *test)
 	kdc_window_end();
 	KUNIT_EXPECT_EQ(test, wrong, 0);
 	irq_work_sync(&kdc->kick);
-	flush_delayed_work(&kdc->work);
+	flush_work(&kdc->work.work);
 	KUNIT_EXPECT_EQ(test, (int)kdc->state, (int)DYNAMIC_CALL_LEARNING);
 	KUNIT_EXPECT_EQ(test, kdc->restarts, 1U);
 	KUNIT_EXPECT_EQ(test, kdc->updates, 0U);
@@ -428,7 +444,7 @@ static void kdc_switch_off(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, kdc_repeat(n, 2 * DYNAMIC_CALL_SAMPLES), 0);
 	}
 	irq_work_sync(&kdc->kick);
-	flush_delayed_work(&kdc->work);
+	flush_work(&kdc->work.work);
 	KUNIT_EXPECT_EQ(test, (int)kdc->state, (int)DYNAMIC_CALL_OFF);
 
 	kdc_set_enabled(kdc, true);
@@ -532,6 +548,7 @@ static struct kunit_case kdc_cases[] = {
 static struct kunit_suite kdc_suite = {
 	.name = "dynamic_call",
 	.init = kdc_init,
+	.exit = kdc_exit,
 	.test_cases = kdc_cases,
 };
 
