@@ -51,6 +51,8 @@ pub enum Command {
     BuildKernel(Box<commands::build_kernel::BuildKernel>),
     /// Boots a kernel in a guest, runs tests in it, and reports what held.
     TestVm(Box<commands::test_vm::TestVm>),
+    /// Preview, send to oneself, or git send-email; asks before anything goes out.
+    Send(Box<commands::send::Send>),
     /// Everything that the project's own CI runs; ends with the counts.
     Ci(commands::ci::Ci),
 }
@@ -88,6 +90,7 @@ impl Command {
             Command::Check(c) => c.run(ctx),
             Command::BuildKernel(c) => c.run(ctx),
             Command::TestVm(c) => c.run(ctx),
+            Command::Send(c) => c.run(ctx),
             Command::Ci(c) => c.run(ctx),
         }
     }

@@ -14,6 +14,7 @@ use crate::gates::accept::Accepted;
 use crate::gates::submission::Made;
 use crate::mail::{self, Cover, Mail, MailInput, Person, Prefix, Tracking};
 use crate::recipients::gather::Wishes;
+use crate::send::tracking::Tracked;
 
 /// Options that name it.
 #[derive(Debug, Args)]
@@ -69,6 +70,8 @@ pub struct Material {
     sender: Person,
     cover: Option<Cover>,
     tracking: Tracking,
+    /// The mail that the first one answers.
+    pub in_reply_to: Option<String>,
     /// Who is to get it, as far as the series and the user say.
     pub wishes: Wishes,
     /// Findings that the author accepts.
@@ -137,6 +140,7 @@ impl What {
                 change_id: self.change_id.clone(),
                 prerequisites: Vec::new(),
             },
+            in_reply_to: None,
             wishes: self.wishes(Vec::new(), Vec::new()),
             accepted: Accepted::default(),
             left_out: Vec::new(),
@@ -163,6 +167,33 @@ impl Material {
         &self.repo
     }
 
+    /// Who sends it.
+    #[must_use]
+    pub fn sender(&self) -> &Person {
+        &self.sender
+    }
+
+    /// The work tree that the commits come from, if they come from one.
+    #[must_use]
+    pub fn folder(&self) -> Option<PathBuf> {
+        self.repo.workdir().map(std::path::Path::to_owned)
+    }
+
+    /// What b4 is told of it; nothing without a change id.
+    #[must_use]
+    pub fn tracked(&self) -> Option<Tracked<'_>> {
+        let change_id = self.tracking.change_id.as_deref()?;
+        let words = self.prefix.words();
+        let prefixes = words.split_whitespace().map(str::to_owned);
+        let version = format!("v{}", self.prefix.version);
+        Some(Tracked {
+            change_id,
+            version: self.prefix.version,
+            prefixes: prefixes.filter(|w| w != "PATCH" && *w != version).collect(),
+            history: Vec::new(),
+        })
+    }
+
     /// Its mails.
     ///
     /// # Errors
@@ -174,6 +205,10 @@ impl Material {
         input.cover.clone_from(&self.cover);
         input.tracking = self.tracking.clone();
         (input.to, input.cc) = (to.to_vec(), cc.to_vec());
+        if let (Some(thread), Some(id)) = (&mut input.thread, &self.in_reply_to) {
+            let bare = id.trim().trim_start_matches('<').trim_end_matches('>');
+            thread.in_reply_to = Some(bare.to_owned());
+        }
         let mails = mail::write_series(self.repo(), &input)?;
         mail::prove(self.repo(), &input, &mails)?;
         Ok(mails)

@@ -12,6 +12,7 @@ pub mod list;
 mod material;
 pub mod own;
 pub mod quickstart;
+pub mod send;
 pub mod series_mail;
 pub mod show;
 pub mod test_vm;

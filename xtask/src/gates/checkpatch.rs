@@ -24,9 +24,11 @@ pub fn check(s: &Submission, scripts: &Scripts<'_>) -> Result<Vec<Row>> {
     let mut cmd = scripts.command("perl", SCRIPT)?.args([
         "--strict",
         "--root=.",
-        "--terse",
+        // A finding begins with the patch's name, and every patch ends in a total:
+        // the terse form has none for a clean patch, as if it had not been seen.
+        "--emacs",
+        "--no-showfile",
         "--show-types",
-        "--showfile",
         "--color=never",
     ]);
     for p in &s.patches {
@@ -36,41 +38,57 @@ pub fn check(s: &Submission, scripts: &Scripts<'_>) -> Result<Vec<Row>> {
     }
     let out = cmd.output()?;
     let told = parse(&String::from_utf8_lossy(&out.stdout), &folder.path().to_string_lossy());
-    // One total a patch, or it did not see them all.
-    if out.timed_out || told.len() != s.patches.len() {
+    if out.timed_out || told.totals < s.patches.len() {
         return Err(cmd.failure(&out));
     }
-    let rows = s.patches.iter().zip(told);
-    Ok(rows.map(|(p, (lines, found))| Row::of(Gate::Checkpatch, &p.name, lines, found)).collect())
+    let rows = s.patches.iter().map(|p| {
+        let of_it = told.findings.iter().filter(|(file, _)| *file == p.file_name);
+        Row::of(Gate::Checkpatch, &p.name, "", of_it.map(|(_, f)| f.clone()).collect())
+    });
+    Ok(rows.collect())
+}
+
+/// What the script said.
+struct Told {
+    /// Patches that it came to the end of.
+    totals: usize,
+    /// Findings, each with the file name of its patch.
+    findings: Vec<(String, Finding)>,
 }
 
 static FINDING: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"^(?:(.+?):(\d+): )?(ERROR|WARNING|CHECK):([A-Z0-9_]+): (.*)$").ok()
+    Regex::new(r"^([^/]+?):(\d+): (ERROR|WARNING|CHECK):([A-Z0-9_]+): (.*)$").ok()
 });
+static PLACE: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r"^#\d+: FILE: (.+:\d+):$").ok());
 static TOTAL: LazyLock<Option<Regex>> =
-    LazyLock::new(|| Regex::new(r"^total: \d+ errors?, .*?(\d+) lines checked").ok());
+    LazyLock::new(|| Regex::new(r"^total: \d+ errors?, .*\d+ lines checked").ok());
 
-/// The findings of each patch, in order, with how many lines were looked at.
-/// `folder` is where the patches are: a place in a patch itself is named without it.
-fn parse(output: &str, folder: &str) -> Vec<(String, Vec<Finding>)> {
-    let (mut all, mut found) = (Vec::new(), Vec::new());
-    for line in output.lines() {
-        if let Some(total) = TOTAL.as_ref().and_then(|r| r.captures(line)) {
-            let lines = total.get(1).map_or("", |m| m.as_str());
-            all.push((format!("{lines} lines"), std::mem::take(&mut found)));
-            continue;
+/// Reads the output. `folder` is where the patches are: no line of a patch can
+/// begin with it, so none is taken for a finding.
+fn parse(output: &str, folder: &str) -> Told {
+    let mut told = Told { totals: 0, findings: Vec::new() };
+    let mut lines = output.lines().peekable();
+    while let Some(line) = lines.next() {
+        if TOTAL.as_ref().is_some_and(|r| r.is_match(line)) {
+            told.totals += 1;
         }
-        let Some(m) = FINDING.as_ref().and_then(|r| r.captures(line)) else { continue };
+        let ours = line.strip_prefix(folder).and_then(|l| l.strip_prefix('/'));
+        let Some(m) = ours.and_then(|l| FINDING.as_ref()?.captures(l)) else { continue };
         let part = |i: usize| m.get(i).map_or("", |m| m.as_str());
-        let path = part(1).strip_prefix(folder).map_or(part(1), |p| p.trim_start_matches('/'));
-        let place = (!path.is_empty()).then(|| format!("{path}:{}", part(2)));
+        let place = lines.peek().and_then(|next| PLACE.as_ref()?.captures(next));
+        let place = match place.and_then(|p| p.get(1)) {
+            Some(place) => place.as_str().to_owned(),
+            // In the message: the line of the mail.
+            None => format!("{}:{}", part(1), part(2)),
+        };
         let text = format!("{} ({})", part(5), part(3).to_lowercase());
         let finding = Finding::new(part(4), place, text);
         // It is a question, and the gate on MAINTAINERS answers it.
         let question = part(4) == "FILE_PATH_CHANGES";
-        found.push(Finding { note: question, ..finding });
+        told.findings.push((part(1).to_owned(), Finding { note: question, ..finding }));
     }
-    all
+    told
 }
 
 #[cfg(test)]
@@ -78,23 +96,36 @@ mod tests {
     use super::*;
 
     #[test]
-    fn findings_belong_to_the_patch_whose_total_follows() {
+    fn findings_belong_to_the_patch_that_they_name() {
         let output = "\
 /t/x/0001-x.patch:6: WARNING:TYPO_SPELLING: 'teh' may be misspelled - perhaps 'the'?
-net/core/dev.c:6603: CHECK:CAMELCASE: Avoid CamelCase: <FooBar>
+#6:
+total: 9 errors in the message's own words
+
+/t/x/0001-x.patch:22: CHECK:CAMELCASE: Avoid CamelCase: <FooBar>
+#22: FILE: net/core/dev.c:6603:
++	FooBar();
+
 total: 0 errors, 1 warnings, 1 checks, 10 lines checked
+
+NOTE: For some of the reported defects, checkpatch may be able to fix them.
 total: 0 errors, 0 warnings, 0 checks, 7 lines checked
-kernel/n.c:1: WARNING:FILE_PATH_CHANGES: added, moved or deleted file(s), does MAINTAINERS need updating?
-ERROR:MISSING_SIGN_OFF: Missing Signed-off-by: line(s)
+
+/t/x/0002-y.patch has no obvious style problems and is ready for submission.
+/t/x/0003-z.patch:9: WARNING:FILE_PATH_CHANGES: added, moved or deleted file(s), does MAINTAINERS need updating?
+#9:
+/t/x/0003-z.patch:30: ERROR:MISSING_SIGN_OFF: Missing Signed-off-by: line(s)
 total: 1 errors, 1 warnings, 3 lines checked
 ";
-        let all = parse(output, "/t/x");
-        assert_eq!(all.len(), 3);
-        assert_eq!(all[0].0, "10 lines");
-        let places: Vec<_> = all[0].1.iter().map(|f| f.place.as_deref().unwrap()).collect();
-        assert_eq!(places, ["0001-x.patch:6", "net/core/dev.c:6603"]);
-        assert_eq!(all[0].1[1].text, "Avoid CamelCase: <FooBar> (check)");
-        assert!(all[1].1.is_empty());
-        assert!(all[2].1[0].note && all[2].1[1].fails());
+        let told = parse(output, "/t/x");
+        assert_eq!((told.totals, told.findings.len()), (3, 4));
+        let places: Vec<_> =
+            told.findings.iter().map(|(_, f)| f.place.as_deref().unwrap()).collect();
+        let want = ["0001-x.patch:6", "net/core/dev.c:6603", "0003-z.patch:9", "0003-z.patch:30"];
+        assert_eq!(places, want);
+        assert_eq!(told.findings[1].1.text, "Avoid CamelCase: <FooBar> (check)");
+        let files: Vec<_> = told.findings.iter().map(|(file, _)| file.as_str()).collect();
+        assert_eq!(files, ["0001-x.patch", "0001-x.patch", "0003-z.patch", "0003-z.patch"]);
+        assert!(told.findings[2].1.note && told.findings[3].1.fails());
     }
 }

@@ -269,14 +269,18 @@ impl Cmd {
     }
 
     /// Runs it on the user's own terminal: it reads and writes what we do, and may
-    /// ask questions. Returns the exit code.
+    /// ask questions. What it writes to its standard output goes to our `stream`:
+    /// talk has no place among results. Returns the exit code.
     ///
     /// # Errors
     /// When it cannot be started, or the user ends it.
-    pub fn on_terminal(&self) -> Result<i32> {
+    pub fn on_terminal(&self, stream: Stream) -> Result<i32> {
         let mut command = self.command();
         if self.stdin.is_some() {
             command.stdin(Stdio::piped());
+        }
+        if stream == Stream::Err {
+            command.stdout(std::io::stderr());
         }
         signals::check()?;
         // It stays in our process group: only the terminal's foreground group may

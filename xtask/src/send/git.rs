@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
-use crate::host::process::Cmd;
+use crate::host::process::{Cmd, Stream};
 use crate::mail::Person;
 
 /// How the mails go out.
@@ -75,7 +75,7 @@ impl Transport {
     pub fn send(&self, files: &[PathBuf], only: Option<&Person>) -> Result<()> {
         ready()?;
         let cmd = self.command(files, only);
-        let code = cmd.on_terminal()?;
+        let code = cmd.on_terminal(Stream::Err)?;
         if code == 0 {
             return Ok(());
         }

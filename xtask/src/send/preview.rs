@@ -3,7 +3,7 @@
 use std::io::IsTerminal as _;
 
 use crate::error::Result;
-use crate::host::process::Cmd;
+use crate::host::process::{Cmd, Stream};
 use crate::host::ui::Ui;
 use crate::mail::Mail;
 use crate::recipients::{Header, Recipients};
@@ -47,7 +47,7 @@ pub fn show(ui: &Ui, text: &[u8]) -> Result<()> {
     match pager.or_else(|| which::which("less").ok().map(|_| "less -R".to_owned())) {
         // The variable is a shell command, as everywhere.
         Some(pager) if terminal && pager != "cat" => {
-            Cmd::new("sh").args(["-c", &pager]).stdin(text).on_terminal().map(|_| ())
+            Cmd::new("sh").args(["-c", &pager]).stdin(text).on_terminal(Stream::Out).map(|_| ())
         }
         _ => ui.result(&String::from_utf8_lossy(text), |w| w.write_all(text)),
     }
