@@ -74,10 +74,7 @@ pub fn configure(
     if let Some(error) = check::failure(&dropped, label) {
         return Err(error);
     }
-    for d in &dropped {
-        let why = d.tolerated.as_deref().unwrap_or_default();
-        ui.note(&format!("not set, and need not be ({why}): {d}"));
-    }
+    tell_tolerated(ui, log, &dropped)?;
     Ok(Configured {
         config,
         requested,
@@ -155,4 +152,27 @@ pub fn check_tools(config: &DotConfig, hostcc: &str) -> Result<()> {
     let needs = crate::build::preflight::of_configuration(|s| config.is_set(s));
     crate::build::preflight::check(&needs, hostcc)
         .map_err(|e: Error| e.context("the configuration turns on what this host cannot build"))
+}
+
+/// Lines that were dropped and may be: the log has them all with their reasons,
+/// the user sees a few, and the names of many.
+fn tell_tolerated(ui: &Ui, log: &mut Log, dropped: &[Dropped]) -> Result<()> {
+    const IN_FULL: usize = 3;
+    for d in dropped {
+        let why = d.tolerated.as_deref().unwrap_or_default();
+        let line = format!("not set, and need not be ({why}): {d}");
+        log.write(format!("{line}\n").as_bytes())?;
+        if dropped.len() <= IN_FULL {
+            ui.note(&line);
+        }
+    }
+    if dropped.len() > IN_FULL {
+        let names: Vec<&str> = dropped.iter().map(|d| d.symbol.as_str()).collect();
+        ui.note(&format!(
+            "{} lines are not met and need not be (the log says why): {}",
+            dropped.len(),
+            names.join(", ")
+        ));
+    }
+    Ok(())
 }

@@ -174,7 +174,7 @@ impl Make {
         for (name, value) in env {
             cmd = cmd.env(name, value);
         }
-        log.line(format!("+ make {}\n", shell_words::join(self.words(goals))).as_bytes())?;
+        log.write(format!("+ make {}\n", shell_words::join(self.words(goals))).as_bytes())?;
         let mut parser =
             Parser::new(Roots { source: self.source.clone(), objdir: self.objdir.clone() });
         let mut tail = Tail::default();
@@ -183,7 +183,7 @@ impl Make {
         let code = cmd.stream(|_, bytes| {
             // The log matters less than the build: its failure is told at the end.
             if unwritten.is_none() {
-                unwritten = log.line(bytes).err();
+                unwritten = log.write(bytes).err();
             }
             let text = String::from_utf8_lossy(bytes);
             tail.push(&text);
@@ -245,7 +245,11 @@ impl Log {
         Ok(Log { path: path.to_owned(), file: BufWriter::new(file) })
     }
 
-    fn line(&mut self, bytes: &[u8]) -> Result<()> {
+    /// Adds to it.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn write(&mut self, bytes: &[u8]) -> Result<()> {
         self.file.write_all(bytes).at("write", &self.path)
     }
 

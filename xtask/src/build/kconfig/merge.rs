@@ -44,11 +44,13 @@ pub fn merge(lines: &[Line], kernel: &Kernel<'_>, tree: &Symbols) -> Request {
             optional: line.optional.clone(),
         };
         match request.asked.get(&line.symbol) {
+            // A wish does not overrule a must.
+            Some(old) if old.optional.is_none() && asked.optional.is_some() => continue,
             Some(old) if !old.value.same(&asked.value) => request.overruled.push(format!(
                 "CONFIG_{}: {} asks {}, {} asks {}; the later counts",
                 line.symbol, old.by, old.value, asked.by, asked.value
             )),
-            // A must is not made optional by a second line that is lenient.
+            // The first that asks it is the one to name.
             Some(old) if old.optional.is_none() => continue,
             _ => {}
         }
@@ -88,7 +90,7 @@ mod tests {
     fn the_later_wins_and_is_named() {
         let mut lines = parse("boot", "CONFIG_A=y\nCONFIG_B=y # optional: x\nCONFIG_C=y # since 7.0\nCONFIG_D=y # where defined: x\n").unwrap();
         lines.extend(
-            parse("mine", "# CONFIG_A is not set\nCONFIG_B=y\nCONFIG_B=y # optional: y\n").unwrap(),
+            parse("mine", "# CONFIG_A is not set\nCONFIG_B=y\nCONFIG_B=m # optional: y\n").unwrap(),
         );
         let kernel = Kernel { release: Release { major: 6, minor: 12 }, arch: "x86_64" };
         let r = merge(&lines, &kernel, &Symbols::default());
