@@ -1,6 +1,6 @@
 //! `cargo xtask build-kernel`: a kernel image and its metadata.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use clap::builder::PossibleValuesParser;
@@ -9,14 +9,32 @@ use crate::build::inputs::fingerprint;
 use crate::build::target::host_arch;
 use crate::build::{self, Built, Identity, Request, Source, vars};
 use crate::cli::{Ctx, Outcome};
+use crate::commands::kernel::Kernel;
 use crate::error::{Error, IoContext as _, Result};
+use crate::render::Choice;
+use crate::series::model::Series;
 
 /// Options of `build-kernel`.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub struct BuildKernel {
+    /// The series that the base gets. Default: none, the base as it is.
+    #[arg(long, value_name = "SERIES")]
+    series: Option<String>,
+    /// The base: a known name, a path, a URL, debian:PACKAGE.
+    #[arg(long, value_name = "BASE")]
+    base: Option<String>,
+    /// A deliberate break of the series, on top of it.
+    #[arg(long, value_name = "MUTANT", requires = "series")]
+    mutant: Option<String>,
+    /// An optional patch of the series.
+    #[arg(long = "with", value_name = "PATCH", requires = "series")]
+    with: Vec<String>,
+    /// All optional patches of the series.
+    #[arg(long, requires = "series")]
+    with_optional: bool,
     /// Any kernel tree as it is; nothing in it is written.
-    #[arg(long, value_name = "PATH")]
+    #[arg(long, value_name = "PATH", conflicts_with_all = ["series", "base"])]
     source: Option<PathBuf>,
     /// What it is built for: a name of kconfigs/targets.toml. Default: ARCH, else this host's.
     #[arg(short = 'a', long, visible_alias = "target-arch", value_name = "ARCH")]
@@ -66,7 +84,8 @@ fragment asks is looked up in the result, and one that was dropped fails the bui
 dependency. Products: the image, vmlinux, config, modules, build.log, diagnostics.json, \
 metadata.json, reproducer.sh.
 
-  cargo xtask build-kernel --source ~/linux --arch arm64
+  cargo xtask build-kernel --base 6.12
+  cargo xtask build-kernel --series cpumap-gro --base 6.12 --arch arm64
   cargo xtask build-kernel --source ~/linux --toolchain clang --config kasan
   cargo xtask build-kernel --source ~/linux --targets net/core/ W=1 C=1";
 
@@ -78,27 +97,73 @@ impl BuildKernel {
     pub fn run(&self, ctx: &Ctx) -> Result<Outcome> {
         let make_vars =
             self.variables.iter().map(|v| vars::parse(v)).collect::<Result<Vec<_>>>()?;
-        let source = self.source()?;
         let arch = self.arch(&make_vars);
-        let request = Request {
-            toolchain: self.toolchain.clone(),
-            kconfig: self.kconfig.clone(),
-            fragments: self.config.clone(),
-            default_fragments: !self.no_default_fragments,
-            kconfig_add: self.kconfig_add.clone(),
-            make_vars,
-            goals: self.targets.clone(),
-            objdir: self.build_dir.clone(),
-            output: self.output.clone(),
-            jobs: self.jobs,
-            ccache: self.wrapper == "ccache",
-            force: self.force,
-            command: command_line(),
-            ..Request::new(source, &arch)
+        let built = match &self.source {
+            Some(path) => {
+                let mut request = Request::new(path_source(path)?, &arch);
+                self.fill(&mut request, make_vars);
+                build::build(&ctx.ui, &ctx.dirs, &request)?
+            }
+            None => self.build_base(ctx, &arch, make_vars)?,
         };
-        let built = build::build(&ctx.ui, &ctx.dirs, &request)?;
         show(ctx, &built)?;
         Ok(Outcome::Held)
+    }
+
+    /// Builds a base of the store, with a series on it or as it is.
+    fn build_base(&self, ctx: &Ctx, arch: &str, make_vars: Vec<(String, String)>) -> Result<Built> {
+        let choice = Choice { with: self.with.iter().cloned().collect(), all: self.with_optional };
+        let kernel = Kernel::get(ctx, self.series.as_deref(), self.base.as_deref(), &choice)?;
+        let Some((commit, label)) = kernel.commit(self.mutant.as_deref())? else {
+            let mutant = self.mutant.as_deref().unwrap_or_default();
+            return Err(Error::check(format!("mutant {mutant} on {}", kernel.base.name))
+                .found("it makes no sense on this base"));
+        };
+        let fragments = match &kernel.series {
+            Some((series, _)) => self.series_fragments(ctx, series),
+            None => Vec::new(),
+        };
+        kernel.build(ctx, (commit, &label), arch, |request| {
+            self.fill(request, make_vars);
+            request.fragments.splice(0..0, fragments);
+        })
+    }
+
+    /// What the series' tests want to be configured. Tests may want several kernels
+    /// that exclude each other: the first that can be had counts, and that is said.
+    fn series_fragments(&self, ctx: &Ctx, series: &Series) -> Vec<String> {
+        let mut wanted: Vec<(&str, &Vec<String>)> = Vec::new();
+        for test in &series.tests {
+            let possible = self.with_optional || test.with.iter().all(|p| self.with.contains(p));
+            if possible && wanted.iter().all(|(_, kconfig)| *kconfig != &test.kconfig) {
+                wanted.push((&test.name, &test.kconfig));
+            }
+        }
+        if let [(name, _), (_, _), ..] = wanted.as_slice() {
+            ctx.ui.note(&format!(
+                "the tests of {} want {} kernels: this is the one of {name}; --config adds to it",
+                series.name,
+                wanted.len()
+            ));
+        }
+        wanted.first().map(|(_, kconfig)| (*kconfig).clone()).unwrap_or_default()
+    }
+
+    /// Sets what the options say.
+    fn fill(&self, request: &mut Request, make_vars: Vec<(String, String)>) {
+        request.toolchain.clone_from(&self.toolchain);
+        request.kconfig.clone_from(&self.kconfig);
+        request.fragments.clone_from(&self.config);
+        request.default_fragments = !self.no_default_fragments;
+        request.kconfig_add.clone_from(&self.kconfig_add);
+        request.make_vars = make_vars;
+        request.goals.clone_from(&self.targets);
+        request.objdir.clone_from(&self.build_dir);
+        request.output.clone_from(&self.output);
+        request.jobs = self.jobs;
+        request.ccache = self.wrapper == "ccache";
+        request.force = self.force;
+        request.command = command_line();
     }
 
     fn arch(&self, make_vars: &[(String, String)]) -> String {
@@ -109,22 +174,17 @@ impl BuildKernel {
             .or_else(|| std::env::var("ARCH").ok().filter(|a| !a.is_empty()))
             .unwrap_or_else(|| host_arch().to_owned())
     }
+}
 
-    fn source(&self) -> Result<Source> {
-        let Some(path) = &self.source else {
-            return Err(
-                Error::usage("build-kernel: which kernel?").hint("name a tree with --source PATH")
-            );
-        };
-        let path = std::path::absolute(path).at("find", path)?;
-        let name = path.file_name().map(|n| n.to_string_lossy().into_owned());
-        Ok(Source {
-            label: name.unwrap_or_else(|| "kernel".into()),
-            identity: Identity::Files { fingerprint: fingerprint(&path)? },
-            path,
-            objdirs: None,
-        })
-    }
+fn path_source(path: &Path) -> Result<Source> {
+    let path = std::path::absolute(path).at("find", path)?;
+    let name = path.file_name().map(|n| n.to_string_lossy().into_owned());
+    Ok(Source {
+        label: name.unwrap_or_else(|| "kernel".into()),
+        identity: Identity::Files { fingerprint: fingerprint(&path)? },
+        path,
+        objdirs: None,
+    })
 }
 
 /// What was typed, for the metadata.
