@@ -127,6 +127,8 @@ pub fn plan(
     let verdict = Verdict::of_series(patches.iter().map(|p| &p.verdict));
     let cover = match &series.cover {
         Some(text) if verdict == Verdict::Applies => {
+            let applied = patches.iter().filter(|p| p.verdict == Verdict::Applies);
+            templates.set_applied(&applied.map(|p| p.name.as_str()).collect::<Vec<_>>());
             templates.render(text, || series.source.label.clone())?
         }
         _ => String::new(),

@@ -93,12 +93,18 @@ impl<'s> Templates<'s> {
         ]);
         let mut names: BTreeSet<String> = members.keys().map(|k| (*k).to_owned()).collect();
         names.extend(captures);
+        names.insert("applied".to_owned());
         Ok(Templates { series, tera, context, members, names, sources: BTreeMap::new(), inline: 0 })
     }
 
     /// Names the patch whose texts are rendered next.
     pub fn set_patch(&mut self, name: &str) {
         self.context.insert("patch", &BTreeMap::from([("name", name)]));
+    }
+
+    /// Tells the cover letter which patches apply, in order.
+    pub fn set_applied(&mut self, names: &[&str]) {
+        self.context.insert("applied", names);
     }
 
     /// Gives a captured text to all that is rendered from now on.

@@ -179,7 +179,8 @@ fn every_kind_in_c() {
         (&[(Text, "helper(it)")], None, &[]),
         (&[(Tokens, "helper(it)")], None, &["~helper(it)", "~helper(it)"]),
         (&[(Comment, "note the time")], None, &["\t/* note the time */\n"]),
-        (&[(Comment, "@it: the item")], None, &["/**\n * work - does it\n * @it: the item\n */\n"]),
+        (&[(Comment, "does it")], None, &["/**\n * work - does it\n * @it: the item\n */\n"]),
+        (&[(Comment, "@it the item")], None, &["/**\n * work - does it\n * @it: the item\n */\n"]),
         (
             &[(Branch, "CONFIG_X"), (Function, "twice")],
             None,

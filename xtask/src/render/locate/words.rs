@@ -76,14 +76,19 @@ impl Finder<'_> {
     }
 }
 
-/// The words of a comment, without its marks.
+/// The words of a comment, without its marks and without punctuation around
+/// them: an anchor names words, wherever in a sentence they stand.
 fn comment_words(text: &[u8]) -> Vec<Vec<u8>> {
     text.split(|b| b.is_ascii_whitespace())
         .map(|word| {
             let word = word.strip_prefix(b"/*").or(word.strip_prefix(b"//")).unwrap_or(word);
             let word = word.strip_suffix(b"*/").unwrap_or(word);
             let stars = word.iter().take_while(|&&b| b == b'*').count();
-            word.get(stars..).unwrap_or_default().to_vec()
+            let word = word.get(stars..).unwrap_or_default();
+            let around = |b: &u8| b",.;:!?()[]{}\"'`".contains(b);
+            let start = word.iter().take_while(|b| around(b)).count();
+            let end = word.iter().rev().take_while(|b| around(b)).count();
+            word.get(start..word.len().saturating_sub(end)).unwrap_or_default().to_vec()
         })
         .filter(|word| !word.is_empty())
         .collect()
