@@ -14,10 +14,10 @@ use crate::host::paths::stay_below;
 use crate::mail::apply::{FilePatch, Hunk, LineKind, Payload, apply_hunks, patch_delta, patches};
 
 use super::file_text::FileText;
-use super::lines::{line_end, lines};
 use super::locate::Near;
 use super::overlay::{Entry, Overlay};
 use super::source::PLAIN;
+use cscan::lines::{line_end, lines};
 
 /// Why a diff does not fit.
 #[derive(Debug)]

@@ -128,7 +128,7 @@ impl Editor<'_, '_, '_> {
         let spots = match &edit.at {
             None => Vec::new(),
             Some(at) => {
-                let finder = Finder { file: &entry.text, captured: &captured };
+                let finder = Finder { file: &entry.text, captured: &captured, candidates: true };
                 let spots = finder
                     .find(&edit.within, at, takes_full(edit.deed.as_ref()))
                     .map_err(|m| self.missed(edit, path, &m))?;
@@ -176,7 +176,7 @@ impl Editor<'_, '_, '_> {
             &capture.place.within
         };
         let nothing = Captured::new();
-        let finder = Finder { file, captured: &nothing };
+        let finder = Finder { file, captured: &nothing, candidates: true };
         match finder.find_one(within, &capture.place.at, false) {
             Ok(spot) => {
                 let text = std::str::from_utf8(file.get(spot.span.clone())).map_err(|_| {
@@ -311,7 +311,7 @@ impl Editor<'_, '_, '_> {
             return Err(self.conflict(edit, to_path, what, Vec::new()));
         };
         let nothing = Captured::new();
-        let target = Finder { file: &to.text, captured: &nothing }
+        let target = Finder { file: &to.text, captured: &nothing, candidates: true }
             .find_one(&far.within, &far.at, true)
             .map_err(|m| self.missed(edit, to_path, &m))?;
         let mut taken = Vec::new();

@@ -6,9 +6,9 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::rc::Rc;
 
-use super::lex::Language;
-use super::lines::{line_at, line_number, whole_lines_c, whole_lines_plain};
-use super::scan::{Scan, scan};
+use cscan::lex::Language;
+use cscan::lines::{line_at, line_number, whole_lines_c, whole_lines_plain};
+use cscan::scan::{Scan, scan};
 
 /// Syntax trees by the slice that was parsed; `None` where parsing failed.
 type Trees = HashMap<(usize, usize), Option<Rc<tree_sitter::Tree>>>;

@@ -5,8 +5,8 @@ use tera::{Kwargs, State, Tera, TeraResult};
 
 use crate::series::version::Version;
 
-use super::anchor::Anchor;
-use super::lex::Language;
+use cscan::anchor::Anchor;
+use cscan::lex::Language;
 
 /// Columns of a tab.
 const TAB: usize = 8;
@@ -83,7 +83,7 @@ fn keep_lines(text: &str, line: &str, keep: bool) -> TeraResult<String> {
         .ok_or_else(|| tera::Error::message(format!("\"{line}\" has no token to compare")))?;
     let kept = text.split('\n').filter(|l| {
         let bytes = l.as_bytes();
-        anchor.is(bytes, &super::lex::tokens(bytes, 0..bytes.len(), Language::C)) == keep
+        anchor.is(bytes, &cscan::lex::tokens(bytes, 0..bytes.len(), Language::C)) == keep
     });
     Ok(kept.collect::<Vec<_>>().join("\n"))
 }

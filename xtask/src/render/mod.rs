@@ -1,7 +1,6 @@
 //! Renders series onto trees: probes are asked, edits are planned over a source
 //! of files, and the plan is executed as commits in the store.
 
-pub mod anchor;
 pub mod cocci;
 pub mod deed;
 pub mod diff;
@@ -9,13 +8,10 @@ pub mod edit;
 pub mod execute;
 pub mod file_text;
 mod filters;
-pub mod lex;
-pub mod lines;
 pub mod locate;
 pub mod overlay;
 pub mod plan;
 pub mod probe;
-pub mod scan;
 pub mod source;
 pub mod template;
 pub mod verdict;

@@ -128,7 +128,7 @@ impl<'b> Asker<'b> {
             };
             let Some(at) = &probe.at else { return Ok(Answer::yes(format!("file {path}"))) };
             let captured = Captured::new();
-            let finder = Finder { file: &entry.text, captured: &captured };
+            let finder = Finder { file: &entry.text, captured: &captured, candidates: false };
             match finder.find(&probe.within, at, false) {
                 Ok(spots) => {
                     let first = spots.first().map_or(0, |s| s.span.start);

@@ -2,8 +2,8 @@
 //! folder, in order where they are in order.
 
 use super::super::file_text::FileText;
-use super::super::scan::ItemKind;
 use super::{Splice, file_ends};
+use cscan::scan::ItemKind;
 
 struct Line {
     /// With its delimiters.

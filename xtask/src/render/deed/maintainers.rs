@@ -4,8 +4,8 @@
 //! entries are on the wrong side of the new one.
 
 use super::super::file_text::FileText;
-use super::super::lines::{is_blank, lines};
 use super::{Splice, file_ends};
+use cscan::lines::{is_blank, lines};
 
 struct Entry {
     start: usize,

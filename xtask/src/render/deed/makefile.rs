@@ -1,9 +1,9 @@
 //! Adds a line to a kernel Makefile: `obj-$(CONFIG_X) += x.o`.
 
 use super::super::file_text::FileText;
-use super::super::lines::lines;
 use super::super::locate::Spot;
 use super::{Splice, file_ends};
+use cscan::lines::lines;
 
 fn words(line: &[u8]) -> Vec<&[u8]> {
     line.split(u8::is_ascii_whitespace).filter(|w| !w.is_empty()).collect()

@@ -9,8 +9,8 @@ mod nesting;
 use std::ops::Range;
 
 use super::file_text::FileText;
-use super::lines::{has_crlf, indentation, is_blank, line_at, line_start, lines};
 use super::locate::{Miss, Near, Shape, Spot};
+use cscan::lines::{has_crlf, indentation, is_blank, line_at, line_start, lines};
 
 /// New text for a range of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -124,7 +124,7 @@ pub fn delete(file: &FileText, spot: &Spot, fit: Fit) -> Splice {
         let above_blank = span.start == 0 || is_blank(line_at(src, span.start - 1));
         if above_blank {
             while span.end < src.len() && is_blank(line_at(src, span.end)) {
-                span.end = super::lines::line_end(src, span.end);
+                span.end = cscan::lines::line_end(src, span.end);
             }
             // Nothing follows: the blank line above would end the file.
             if span.end == src.len() {

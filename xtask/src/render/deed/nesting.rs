@@ -2,9 +2,9 @@
 //! what an `if`, `else` or loop governs, whatever the indentation says.
 
 use super::super::file_text::FileText;
-use super::super::lex::{Language, Lexer, TokenKind};
 use super::super::locate::{Miss, Near, Spot};
-use super::super::scan::ItemKind;
+use cscan::lex::{Language, Lexer, TokenKind};
+use cscan::scan::ItemKind;
 
 /// Whether a line may be put before (or behind) `spot`.
 pub(super) fn check(file: &FileText, spot: &Spot, before: bool) -> Result<(), Miss> {

@@ -19,7 +19,7 @@ fn spot(
         nth: None,
         or_text: None,
     });
-    Finder { file, captured: &captured }.find_one(&[], &at, full)
+    Finder { file, captured: &captured, candidates: true }.find_one(&[], &at, full)
 }
 
 type Steps<'a> = &'a [(Kind, &'a str)];

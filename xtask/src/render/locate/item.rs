@@ -4,10 +4,10 @@ use std::ops::Range;
 
 use crate::series::locator::{Kind, Part};
 
-use super::super::lex::{Language, tokens};
-use super::super::lines::{comment_above, line_start};
-use super::super::scan::{Item, ItemKind, normal_condition};
 use super::{Finder, Miss, Near, Shape, Spot};
+use cscan::lex::{Language, tokens};
+use cscan::lines::{comment_above, line_start};
+use cscan::scan::{Item, ItemKind, normal_condition};
 
 impl Finder<'_> {
     pub(super) fn branches(
@@ -39,6 +39,12 @@ impl Finder<'_> {
         part: Option<Part>,
         full: bool,
     ) -> Result<Vec<Spot>, Miss> {
+        // A name that is nowhere in the file needs no scan.
+        let named = region.end <= self.file.bytes().len()
+            && memchr::memmem::find(self.file.get(region.clone()), value.as_bytes()).is_some();
+        if value != "*" && !named {
+            return Ok(Vec::new());
+        }
         let mut spots = Vec::new();
         for item in &self.file.scan().items {
             let inside = region.start <= item.span.start && item.span.end <= region.end;

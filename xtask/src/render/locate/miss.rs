@@ -8,11 +8,11 @@ use serde::Serialize;
 use crate::series::excerpt::did_you_mean;
 use crate::series::locator::{Kind, Locator};
 
-use super::super::anchor::Anchor;
 use super::super::file_text::FileText;
-use super::super::lines::lines;
-use super::super::scan::ItemKind;
 use super::Spot;
+use cscan::anchor::Anchor;
+use cscan::lines::lines;
+use cscan::scan::ItemKind;
 
 /// How many candidates are shown.
 const SHOWN: usize = 5;

@@ -14,8 +14,8 @@ use std::ops::Range;
 
 use crate::series::locator::{Kind, Locator, Part, Place};
 
-use super::anchor::Anchor;
 use super::file_text::FileText;
+use cscan::anchor::Anchor;
 
 pub use miss::{Miss, Near};
 
@@ -61,6 +61,8 @@ pub struct Finder<'f> {
     pub file: &'f FileText,
     /// Captures that `captured` may name.
     pub captured: &'f Captured,
+    /// Whether a miss says what is near: that takes a look at every line.
+    pub candidates: bool,
 }
 
 impl Finder<'_> {
@@ -141,7 +143,7 @@ impl Finder<'_> {
         for (kind, value) in outer {
             let found = self.step(&regions, *kind, value, None, false)?;
             if found.is_empty() {
-                let near = miss::near(self.file, &regions, *kind, value);
+                let near = self.near(&regions, *kind, value);
                 return Err(Miss::none(locator, near)
                     .because(format!("there is no {} \"{value}\"", kind.key())));
             }
@@ -165,10 +167,14 @@ impl Finder<'_> {
             spots = spots.into_iter().skip(n - 1).take(1).collect();
         }
         if spots.is_empty() {
-            let near = miss::near(self.file, &regions, *kind, value);
+            let near = self.near(&regions, *kind, value);
             return Err(Miss::none(locator, near));
         }
         Ok(spots)
+    }
+
+    fn near(&self, regions: &[Range<usize>], kind: Kind, value: &str) -> Vec<Near> {
+        if self.candidates { miss::near(self.file, regions, kind, value) } else { Vec::new() }
     }
 
     fn has_all(&self, place: &Place, spot: &Spot) -> bool {

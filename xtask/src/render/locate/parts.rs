@@ -2,10 +2,10 @@
 
 use crate::series::locator::Kind;
 
-use super::super::lines::{line_start, lines};
-use super::super::scan::Item;
 use super::syntax::walk;
 use super::{Finder, Miss, Near, Shape, Spot};
+use cscan::lines::{line_start, lines};
+use cscan::scan::Item;
 
 /// Macros that declare a variable and look like calls.
 const DECLARING: [&[u8]; 8] = [

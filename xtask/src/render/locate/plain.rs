@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use crate::series::locator::{Kind, Part};
 
-use super::super::lines::{is_blank, line_at, lines};
 use super::{Finder, Shape, Spot};
+use cscan::lines::{is_blank, line_at, lines};
 
 fn lines_spot(span: Range<usize>, kind: Kind) -> Spot {
     Spot { span, shape: Shape::Lines, kind, inner: false }

@@ -9,10 +9,10 @@ use tree_sitter::{Node, Tree};
 
 use crate::series::locator::{Kind, Part};
 
-use super::super::anchor::Anchor;
-use super::super::lex::{Language, Token, tokens};
-use super::super::scan::{Item, ItemKind};
 use super::{Finder, Miss, Near, Shape, Spot};
+use cscan::anchor::Anchor;
+use cscan::lex::{Language, Token, tokens};
+use cscan::scan::{Item, ItemKind};
 
 /// A parsed item: nodes count from its start.
 pub(super) struct Parsed {

@@ -101,7 +101,7 @@ fn place(steps: &[(Kind, &str)], part: Option<Part>) -> Locator {
 fn find_in(path: &str, src: &str, locator: &Locator, full: bool) -> Result<Vec<String>, Miss> {
     let file = FileText::new(path, src.as_bytes().to_vec());
     let captured = Captured::new();
-    let finder = Finder { file: &file, captured: &captured };
+    let finder = Finder { file: &file, captured: &captured, candidates: true };
     Ok(finder
         .find(&[], locator, full)?
         .into_iter()
@@ -385,7 +385,7 @@ mod laws {
     fn all_hold(path: &str, bytes: &[u8], value: &str) -> Result<(), TestCaseError> {
         let file = FileText::new(path, bytes.to_vec());
         let captured = Captured::from([("a".to_owned(), 0..bytes.len())]);
-        let finder = Finder { file: &file, captured: &captured };
+        let finder = Finder { file: &file, captured: &captured, candidates: true };
         for kind in KINDS {
             for part in std::iter::once(None).chain(kind.parts().iter().copied().map(Some)) {
                 let Ok(spots) = finder.find(&[], &place(&[(kind, value)], part), true) else {

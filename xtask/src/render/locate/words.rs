@@ -4,9 +4,9 @@ use std::ops::Range;
 
 use crate::series::locator::Kind;
 
-use super::super::anchor::Anchor;
-use super::super::lex::{Language, Lexer, TokenKind};
 use super::{Finder, Miss, Near, Shape, Spot};
+use cscan::anchor::Anchor;
+use cscan::lex::{Language, Lexer, TokenKind};
 
 impl Finder<'_> {
     fn anchor(&self, text: &str) -> Result<Anchor, Miss> {

@@ -11,11 +11,11 @@ mod head;
 
 use std::ops::Range;
 
-use super::lex::{Language, Lexer, Token, TokenKind};
-use super::lines::line_start;
+use crate::lex::{Language, Lexer, Token, TokenKind};
+use crate::lines::line_start;
 
 pub use directive::Branch;
-pub(crate) use directive::normal_condition;
+pub use directive::normal_condition;
 use directive::{Conditionals, Directive};
 
 /// What a top-level item is.
@@ -79,26 +79,34 @@ pub fn scan(src: &[u8]) -> Scan {
         conditionals: Conditionals::default(),
         items: Vec::new(),
     };
-    let mut lexer = Lexer::new(src, 0..src.len(), Language::C).peekable();
-    while let Some(token) = lexer.next() {
+    let mut lexer = Lexer::new(src, 0..src.len(), Language::C);
+    // A token that was read to see whether a directive goes on.
+    let mut ahead: Option<Token> = None;
+    loop {
+        if ahead.is_none() && scanner.state.braces > 0 {
+            lexer.skip_code();
+        }
+        let Some(token) = ahead.take().or_else(|| lexer.next()) else { break };
         if token.kind == TokenKind::Comment {
             continue;
         }
-        if token.directive {
-            let mut tokens = vec![token];
+        if !token.directive {
+            scanner.token(token);
+            continue;
+        }
+        let mut tokens = vec![token];
+        for next in lexer.by_ref() {
             // A directive ends with its line; the next one's `#` is the first
             // token of another line.
-            while let Some(next) =
-                lexer.next_if(|t| t.directive && !begins_directive(src, token.end, t))
-            {
-                if next.kind != TokenKind::Comment {
-                    tokens.push(next);
-                }
+            if !next.directive || begins_directive(src, token.end, &next) {
+                ahead = Some(next);
+                break;
             }
-            scanner.directive(&tokens);
-        } else {
-            scanner.token(token);
+            if next.kind != TokenKind::Comment {
+                tokens.push(next);
+            }
         }
+        scanner.directive(&tokens);
     }
     let branches = scanner.conditionals.finish(src.len());
     let mut items = scanner.items;

@@ -111,6 +111,25 @@ impl<'s> Lexer<'s> {
         token
     }
 
+    /// Passes over what can be no brace, literal, comment or preprocessor line:
+    /// most of a function's body. Nothing is done within a preprocessor line.
+    pub fn skip_code(&mut self) {
+        if self.directive || self.language != Language::C {
+            return;
+        }
+        while let Some(b) = self.byte(self.at) {
+            match b {
+                b'{' | b'}' | b'"' | b'\'' => return,
+                b'#' if self.line_start => return,
+                b'/' if matches!(self.byte(self.at + 1), Some(b'/' | b'*')) => return,
+                b'\n' => self.line_start = true,
+                _ if b.is_ascii_whitespace() => {}
+                _ => self.line_start = false,
+            }
+            self.at += 1;
+        }
+    }
+
     /// The end of a literal that `quote` opened before `at`.
     fn literal_end(&self, mut at: usize, quote: u8) -> usize {
         while let Some(b) = self.byte(at) {

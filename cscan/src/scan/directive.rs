@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use super::super::lex::{Token, TokenKind};
-use super::super::lines::{line_end, line_start};
 use super::{Item, ItemKind};
+use crate::lex::{Token, TokenKind};
+use crate::lines::{line_end, line_start};
 
 /// One branch of a preprocessor conditional.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -83,7 +83,8 @@ fn joined(src: &[u8], tokens: &[Token]) -> String {
 
 /// A condition's tokens, with `defined(X)` as a whole written `X`, and
 /// `!defined(X)` written `! X`, as `#ifdef` and `#ifndef` have it.
-pub(crate) fn normal_condition(src: &[u8], tokens: &[Token]) -> String {
+#[must_use]
+pub fn normal_condition(src: &[u8], tokens: &[Token]) -> String {
     let (not, inner) = match tokens {
         [first, rest @ ..] if first.of(src) == b"!" => (true, rest),
         all => (false, all),

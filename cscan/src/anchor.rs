@@ -4,7 +4,7 @@
 
 use std::ops::Range;
 
-use super::lex::{Language, Lexer, Token, TokenKind, tokens};
+use crate::lex::{Language, Lexer, Token, TokenKind, tokens};
 
 /// Steps that one search may take; an anchor with many `...` gives up there.
 const STEPS: usize = 2_000_000;

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use super::super::lex::{Token, TokenKind};
 use super::ItemKind;
+use crate::lex::{Token, TokenKind};
 
 /// Attribute macros that take arguments and may stand before or behind a name.
 const ATTRIBUTES: [&[u8]; 20] = [
