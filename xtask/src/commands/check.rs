@@ -20,6 +20,12 @@ pub struct Check {
     series: Option<String>,
     #[command(flatten)]
     what: What,
+    /// Leaves out the gates that compile kernels.
+    #[arg(long)]
+    fast: bool,
+    /// An architecture to compile for; may be given several times. Default: this host's.
+    #[arg(long, value_name = "ARCH")]
+    arch: Vec<String>,
     /// Run only this gate; may be given several times.
     #[arg(long, value_enum, value_name = "NAME")]
     gate: Vec<Gate>,
@@ -35,10 +41,12 @@ impl Check {
     /// When the series cannot be rendered or mailed at all.
     pub fn run(&self, ctx: &Ctx) -> Result<Outcome> {
         let material = self.what.get(ctx, self.series.as_deref())?;
-        let gates = if self.gate.is_empty() { Gate::value_variants() } else { &self.gate };
+        let asked = if self.gate.is_empty() { Gate::value_variants() } else { &self.gate };
+        let gates: Vec<Gate> =
+            asked.iter().copied().filter(|g| !self.fast || !g.compiles()).collect();
         let mails = material.mails(&[], &[])?;
         let submission = material.submission(&mails)?;
-        let report = judge(ctx, &material, &submission, gates)?;
+        let report = judge(ctx, &material, &submission, &gates, &self.arch)?;
         ctx.ui.result(&report, |w| report.human(w))?;
         Ok(match report.status() {
             Status::Passed => Outcome::Held,
@@ -57,6 +65,7 @@ pub fn judge(
     material: &Material,
     submission: &Submission<'_>,
     gates: &[Gate],
+    arches: &[String],
 ) -> Result<Report> {
     let begun = Instant::now();
     let scripts = Scripts::prepare(&ctx.ui, &ctx.dirs, submission.repo, submission.base_tree);
@@ -66,8 +75,14 @@ pub fn judge(
         }
         _ => Ok(Recipients::default()),
     };
-    let bench =
-        Bench { ui: &ctx.ui, dirs: &ctx.dirs, scripts, recipients, accepted: &material.accepted };
+    let bench = Bench {
+        ui: &ctx.ui,
+        dirs: &ctx.dirs,
+        scripts,
+        recipients,
+        compiler: material.compiler(ctx, arches),
+        accepted: &material.accepted,
+    };
     let rows = run(&bench, submission, gates)?;
     Ok(Report {
         series: material.name.clone(),

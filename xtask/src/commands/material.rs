@@ -6,19 +6,34 @@ use std::path::PathBuf;
 use clap::Args;
 use git2::{Oid, Repository};
 
-use super::format_series;
+use super::compiler::SeriesCompiler;
+use super::kernel::Kernel;
+use super::{format_series, series_mail, which_base};
 use crate::cli::Ctx;
 use crate::error::{Error, Result};
 use crate::gates::Submission;
 use crate::gates::accept::Accepted;
+use crate::gates::compile::Compiler;
 use crate::gates::submission::Made;
-use crate::mail::{self, Cover, Mail, MailInput, Person, Prefix, Tracking};
+use crate::mail::{self, Mail, MailInput, Person, Prefix, Tracking};
 use crate::recipients::gather::Wishes;
+use crate::render::{self, Choice, RenderOptions, Verdict};
 use crate::send::tracking::Tracked;
+use crate::series;
+use crate::tree::Store;
 
 /// Options that name it.
 #[derive(Debug, Args)]
 pub struct What {
+    /// The kernel tree: a known name, PATH[@REV], URL[#REV], debian:PACKAGE, a tarball.
+    #[arg(long, value_name = "BASE", conflicts_with = "range")]
+    base: Option<String>,
+    /// Takes in this optional patch.
+    #[arg(long, value_name = "PATCH")]
+    with: Vec<String>,
+    /// Takes in all optional patches.
+    #[arg(long)]
+    with_optional: bool,
     /// Commits instead of a series, as `OLD..NEW`, `NEW` alone, or `-N`.
     #[arg(long, value_name = "RANGE", allow_hyphen_values = true)]
     range: Option<String>,
@@ -35,7 +50,7 @@ pub struct What {
     #[arg(long, value_name = "ID", requires = "range")]
     change_id: Option<String>,
     /// The version.
-    #[arg(long, short = 'v', value_name = "N")]
+    #[arg(long, short = 'v', value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     reroll_count: Option<u32>,
     /// `[RFC PATCH]`.
     #[arg(long)]
@@ -54,10 +69,17 @@ pub struct What {
     no_maintainers: bool,
 }
 
+/// Where the commits are.
+enum Home {
+    /// In the store, rendered from a series.
+    Series(Box<Kernel>),
+    /// In a repository of the user's.
+    Range(Repository),
+}
+
 /// It, with everything that its mails are written from.
 pub struct Material {
-    /// Has the commits.
-    repo: Repository,
+    home: Home,
     /// For the report: the series' name, or the range.
     pub name: String,
     /// For the report: the base's name.
@@ -66,18 +88,19 @@ pub struct Material {
     pub base: Oid,
     commits: Vec<Oid>,
     names: Vec<String>,
-    prefix: Prefix,
+    /// Everything of the mails but commits and recipients.
+    template: MailInput<'static>,
     sender: Person,
-    cover: Option<Cover>,
-    tracking: Tracking,
     /// The mail that the first one answers.
     pub in_reply_to: Option<String>,
     /// Who is to get it, as far as the series and the user say.
     pub wishes: Wishes,
     /// Findings that the author accepts.
     pub accepted: Accepted,
-    /// Patches that do not apply here, with the verdict.
+    /// Patches that have no commit here, with the verdict.
     pub left_out: Vec<(String, String)>,
+    /// Earlier versions, with the message id of their first mail.
+    history: Vec<(u32, String)>,
 }
 
 impl What {
@@ -86,7 +109,6 @@ impl What {
     /// # Errors
     /// When it is not there, or not well-formed.
     pub fn get(&self, ctx: &Ctx, series: Option<&str>) -> Result<Material> {
-        let _ = ctx;
         match (series, &self.range) {
             (Some(name), Some(range)) => Err(Error::usage("what to work on")
                 .found(format!("a series, {name}, and a range, {range}"))
@@ -95,7 +117,7 @@ impl What {
                 .found("neither a series nor --range")
                 .hint("cargo xtask list shows the series")),
             (None, Some(range)) => self.of_range(range),
-            (Some(name), None) => Err(Error::usage(format!("series {name}"))),
+            (Some(name), None) => self.of_series(ctx, name),
         }
     }
 
@@ -120,41 +142,95 @@ impl What {
         };
         let cover = self.cover_letter.as_deref().map(|f| format_series::cover(Some(f)));
         let base_name = base.to_string().get(..12).unwrap_or_default().to_owned();
-        let numbers = 1..=commits.len();
+        let sender = self.from.as_deref().map(Person::parse).transpose()?.unwrap_or(author);
+        let mut template = MailInput::new(&[]);
+        template.prefix = Prefix {
+            list: self.list.clone(),
+            version: self.reroll_count.unwrap_or(1),
+            rfc: self.rfc,
+            ..Prefix::default()
+        };
+        template.from = Some(sender.clone());
+        template.cover = cover.transpose()?;
+        template.tracking = Tracking {
+            base_commit: Some(base),
+            change_id: self.change_id.clone(),
+            prerequisites: Vec::new(),
+        };
         Ok(Material {
             name: range.to_owned(),
             base_name,
             base,
-            names: numbers.map(|n| n.to_string()).collect(),
+            names: (1..=commits.len()).map(|n| n.to_string()).collect(),
             commits,
-            prefix: Prefix {
-                list: self.list.clone(),
-                version: self.reroll_count.unwrap_or(1),
-                rfc: self.rfc,
-                ..Prefix::default()
-            },
-            sender: self.from.as_deref().map(Person::parse).transpose()?.unwrap_or(author),
-            cover: cover.transpose()?,
-            tracking: Tracking {
-                base_commit: Some(base),
-                change_id: self.change_id.clone(),
-                prerequisites: Vec::new(),
-            },
+            template,
+            sender,
             in_reply_to: None,
-            wishes: self.wishes(Vec::new(), Vec::new()),
+            wishes: self.wishes(Vec::new(), Vec::new(), &Accepted::default()),
             accepted: Accepted::default(),
             left_out: Vec::new(),
-            repo,
+            history: Vec::new(),
+            home: Home::Range(repo),
         })
     }
 
-    fn wishes(&self, to: Vec<String>, cc: Vec<String>) -> Wishes {
+    fn of_series(&self, ctx: &Ctx, name: &str) -> Result<Material> {
+        let mut series = series::load(ctx.dirs.project()?, name)?;
+        if let Some(version) = self.reroll_count {
+            series.version = version;
+        }
+        let optional =
+            Choice { with: self.with.iter().cloned().collect(), all: self.with_optional };
+        optional.check(&series)?;
+        let accepted = Accepted::load(&series.folder())?;
+        let store = Store::open(&ctx.ui, &ctx.dirs)?;
+        let base = which_base::resolve(ctx, &store, self.base.as_deref(), &series.bases)?;
+        let options = RenderOptions { optional };
+        let rendering = render::render(&ctx.ui, &store, &series, &base, &options)?;
+        let kernel = Kernel { store, base, series: Some((series, rendering)) };
+        kernel.applied()?;
+        let Some((series, rendering)) = &kernel.series else {
+            return Err(Error::usage(format!("series {name}")).found("it was not rendered"));
+        };
+        let commits = rendering.commits();
+        let mut template = series_mail::input(series, rendering, &[], self.rfc, false)?;
+        let sender = match &self.from {
+            Some(from) => Person::parse(from)?,
+            None => Person::new(&series.author.name, &series.author.email),
+        };
+        template.from = Some(sender.clone());
+        let (applied, others): (Vec<_>, Vec<_>) =
+            rendering.patches.iter().partition(|p| p.verdict == Verdict::Applies);
+        let sent = template.changelog.iter();
+        let history = sent
+            .filter_map(|c| Some((c.version.checked_sub(1)?, c.previous.clone()?)))
+            .rev()
+            .collect();
+        Ok(Material {
+            name: series.name.clone(),
+            base_name: kernel.base.name.clone(),
+            base: kernel.base.commit,
+            names: applied.iter().map(|p| p.name.clone()).collect(),
+            commits,
+            template,
+            sender,
+            in_reply_to: None,
+            wishes: self.wishes(series.to.clone(), series.cc.clone(), &accepted),
+            accepted,
+            left_out: others.iter().map(|p| (p.name.clone(), p.verdict.to_string())).collect(),
+            history,
+            home: Home::Series(Box::new(kernel)),
+        })
+    }
+
+    fn wishes(&self, to: Vec<String>, cc: Vec<String>, accepted: &Accepted) -> Wishes {
+        let unwanted = accepted.leave_out.iter().map(|l| (l.address.clone(), l.why.clone()));
         Wishes {
             to,
             cc,
             option_to: self.to.clone(),
             option_cc: self.cc.clone(),
-            unwanted: Vec::new(),
+            unwanted: unwanted.collect(),
             no_maintainers: self.no_maintainers,
         }
     }
@@ -164,7 +240,27 @@ impl Material {
     /// The repository with base and commits.
     #[must_use]
     pub fn repo(&self) -> &Repository {
-        &self.repo
+        match &self.home {
+            Home::Series(kernel) => kernel.store.repo(),
+            Home::Range(repo) => repo,
+        }
+    }
+
+    /// What compiles its commits.
+    ///
+    /// # Errors
+    /// When nothing does.
+    pub fn compiler<'m>(
+        &'m self,
+        ctx: &'m Ctx,
+        arches: &[String],
+    ) -> Result<Box<dyn Compiler + 'm>> {
+        match &self.home {
+            Home::Series(kernel) => Ok(Box::new(SeriesCompiler::new(ctx, kernel, arches)?)),
+            Home::Range(_) => Err(Error::host("compile a range of commits")
+                .found("there is no configuration that has their code in it")
+                .hint("make a series of it with import-series, or check with --fast")),
+        }
     }
 
     /// Who sends it.
@@ -176,21 +272,28 @@ impl Material {
     /// The work tree that the commits come from, if they come from one.
     #[must_use]
     pub fn folder(&self) -> Option<PathBuf> {
-        self.repo.workdir().map(std::path::Path::to_owned)
+        match &self.home {
+            Home::Range(repo) => repo.workdir().map(std::path::Path::to_owned),
+            Home::Series(kernel) => {
+                let spec = kernel.base.spec.as_str();
+                let path = spec.rsplit_once('@').map_or(spec, |(path, _)| path);
+                [spec, path].into_iter().map(PathBuf::from).find(|p| p.is_dir())
+            }
+        }
     }
 
     /// What b4 is told of it; nothing without a change id.
     #[must_use]
     pub fn tracked(&self) -> Option<Tracked<'_>> {
-        let change_id = self.tracking.change_id.as_deref()?;
-        let words = self.prefix.words();
+        let change_id = self.template.tracking.change_id.as_deref()?;
+        let words = self.template.prefix.words();
         let prefixes = words.split_whitespace().map(str::to_owned);
-        let version = format!("v{}", self.prefix.version);
+        let version = format!("v{}", self.template.prefix.version);
         Some(Tracked {
             change_id,
-            version: self.prefix.version,
+            version: self.template.prefix.version,
             prefixes: prefixes.filter(|w| w != "PATCH" && *w != version).collect(),
-            history: Vec::new(),
+            history: self.history.clone(),
         })
     }
 
@@ -199,11 +302,7 @@ impl Material {
     /// # Errors
     /// When a commit cannot be mailed.
     pub fn mails(&self, to: &[Person], cc: &[Person]) -> Result<Vec<Mail>> {
-        let mut input = MailInput::new(&self.commits);
-        input.prefix = self.prefix.clone();
-        input.from = Some(self.sender.clone());
-        input.cover.clone_from(&self.cover);
-        input.tracking = self.tracking.clone();
+        let mut input = MailInput { commits: &self.commits, ..self.template.clone() };
         (input.to, input.cc) = (to.to_vec(), cc.to_vec());
         if let (Some(thread), Some(id)) = (&mut input.thread, &self.in_reply_to) {
             let bare = id.trim().trim_start_matches('<').trim_end_matches('>');
@@ -224,9 +323,9 @@ impl Material {
             commits: &self.commits,
             names: &self.names,
             mails,
-            prefix: &self.prefix,
+            prefix: &self.template.prefix,
             sender: self.sender.clone(),
-            cover: self.cover.clone(),
+            cover: self.template.cover.clone(),
         };
         Submission::of(self.repo(), &made)
     }

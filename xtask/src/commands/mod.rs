@@ -4,6 +4,7 @@ pub mod bases;
 pub mod build_kernel;
 pub mod check;
 pub mod ci;
+pub mod compiler;
 pub mod doctor;
 pub mod format_series;
 pub mod generate_series;

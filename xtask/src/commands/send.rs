@@ -204,7 +204,7 @@ impl Send {
 
     /// Refuses when a gate is red or could not run.
     fn gates(&self, ctx: &Ctx, material: &Material, s: &Submission<'_>) -> Result<()> {
-        let report = judge(ctx, material, s, BEFORE)?;
+        let report = judge(ctx, material, s, BEFORE, &[])?;
         if report.status() == Status::Passed {
             return Ok(());
         }

@@ -6,6 +6,7 @@
 pub mod accept;
 pub mod applies;
 pub mod checkpatch;
+pub mod compile;
 pub mod diff;
 pub mod kconfig;
 pub mod kernel_doc;
@@ -47,6 +48,12 @@ pub enum Gate {
     Maintainers,
     /// New Kconfig symbols have help and are defined.
     Kconfig,
+    /// Each commit builds.
+    Builds,
+    /// New compiler warnings with W=1 in the touched objects.
+    Warnings,
+    /// New warnings of sparse in the touched objects.
+    Sparse,
 }
 
 impl Gate {
@@ -63,6 +70,15 @@ impl Gate {
             Gate::Recipients => "recipients",
             Gate::Maintainers => "maintainers",
             Gate::Kconfig => "kconfig",
+            Gate::Builds => "builds",
+            Gate::Warnings => "warnings",
+            Gate::Sparse => "sparse",
         }
+    }
+
+    /// Whether it compiles kernels, so that `--fast` leaves it out.
+    #[must_use]
+    pub fn compiles(self) -> bool {
+        matches!(self, Gate::Builds | Gate::Warnings | Gate::Sparse)
     }
 }

@@ -2,7 +2,7 @@
 
 use super::accept::Accepted;
 use super::{
-    Gate, Row, Submission, applies, checkpatch, kconfig, kernel_doc, maintainers, message,
+    Gate, Row, Submission, applies, checkpatch, compile, kconfig, kernel_doc, maintainers, message,
     recipients, spelling, trailers,
 };
 use crate::error::{Error, Kind, Result};
@@ -21,6 +21,8 @@ pub struct Bench<'b> {
     pub scripts: Result<Scripts<'b>>,
     /// Who would get the mails, or why that is not known.
     pub recipients: Result<Recipients>,
+    /// What compiles, or why nothing can.
+    pub compiler: Result<Box<dyn compile::Compiler + 'b>>,
     /// What the author accepts.
     pub accepted: &'b Accepted,
 }
@@ -62,6 +64,9 @@ fn one(bench: &Bench<'_>, s: &Submission, gate: Gate) -> Result<Vec<Row>> {
         Gate::Recipients => recipients::check(s, bench.recipients.as_ref().map_err(again)?),
         Gate::Maintainers => maintainers::check(s),
         Gate::Kconfig => kconfig::check(s),
+        Gate::Builds | Gate::Warnings | Gate::Sparse => {
+            compile::check(s, gate, bench.compiler.as_ref().map_err(again)?.as_ref())
+        }
     }
 }
 

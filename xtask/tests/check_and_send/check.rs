@@ -7,12 +7,12 @@ use crate::outbox::{MESSAGE, Outbox, code, talk};
 #[test]
 fn it_tells_what_it_found_and_ends_with_1() {
     let s = Outbox::new();
-    let out = s.command(&["check"]).output().unwrap();
+    let out = s.command(&["check", "--fast"]).output().unwrap();
     assert_eq!(code(&out), 0, "{}\n{}", String::from_utf8_lossy(&out.stdout), talk(&out));
 
     let message = "net: add teh bad\n\nIt is.\n\nSigned-off-by: Björn Hacker <bjorn@example.org>\n";
     s.change("a\nb\nBAD\n", message);
-    let out = s.command(&["check", "--format", "json"]).output().unwrap();
+    let out = s.command(&["check", "--fast", "--format", "json"]).output().unwrap();
     assert_eq!(code(&out), 1, "{}", talk(&out));
     let report: serde_json::Value = serde_json::from_slice(&out.stdout).unwrap();
     let rows = report["rows"].as_array().unwrap().iter();
@@ -71,4 +71,14 @@ fn bad_usage() {
     let mut bare = Command::new(env!("CARGO_BIN_EXE_xtask"));
     s.clean(&mut bare);
     assert_eq!(code(&bare.arg("check").output().unwrap()), 2);
+}
+
+#[test]
+fn without_fast_a_range_is_not_green_since_nothing_compiles_it() {
+    let s = Outbox::new();
+    let out = s.command(&["check"]).output().unwrap();
+    let table = String::from_utf8_lossy(&out.stdout).into_owned();
+    assert_eq!(code(&out), 1, "{table}");
+    assert_eq!(table.matches("SKIPPED").count(), 3, "{table}");
+    assert!(table.contains("--fast"), "{table}");
 }

@@ -12,7 +12,7 @@ const DEFAULT: [&str; 4] = ["boot", "vm", "net", "bpf"];
 
 /// Tests for one guest.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Group {
+pub(crate) struct Group {
     /// Optional patches of the series.
     pub with: BTreeSet<String>,
     /// Fragments besides the default ones, in the order in which they were named.

@@ -1,7 +1,7 @@
 //! `cargo xtask test-vm`: boots a kernel in a guest, runs tests in it, and
 //! reports what held.
 
-mod group;
+pub(crate) mod group;
 mod image;
 mod mutants;
 mod series;
