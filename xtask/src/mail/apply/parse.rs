@@ -69,7 +69,12 @@ pub fn patches(text: &[u8]) -> Result<Vec<FilePatch>> {
     while let Some(line) = reader.peek() {
         if let Some(names) = line.strip_prefix(b"diff --git ") {
             reader.next();
-            out.push(reader.git_patch(names)?);
+            // With nothing below it, it is only a line that looks like one.
+            let before = reader.line;
+            let patch = reader.git_patch(names);
+            if reader.line > before {
+                out.push(patch?);
+            }
         } else if line.starts_with(b"--- ") && reader.second().starts_with(b"+++ ") {
             let mut patch = FilePatch::default();
             reader.labels(&mut patch)?;

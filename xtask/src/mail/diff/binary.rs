@@ -3,6 +3,7 @@
 use flate2::{Compress, Compression, FlushCompress, Status};
 
 use crate::error::{Error, Result};
+use crate::mail::diff::delta;
 
 /// The digits of base 85, as RFC 1924 has them.
 const DIGITS: &[u8; 85] =
@@ -20,9 +21,18 @@ pub fn write(out: &mut Vec<u8>, old: &[u8], new: &[u8]) -> Result<()> {
     one_way(out, new, old)
 }
 
-fn one_way(out: &mut Vec<u8>, _from: &[u8], to: &[u8]) -> Result<()> {
-    let deflated = deflate(to)?;
-    out.extend_from_slice(format!("literal {}\n", to.len()).as_bytes());
+/// The whole new content or the delta to it, whichever is shorter deflated.
+fn one_way(out: &mut Vec<u8>, from: &[u8], to: &[u8]) -> Result<()> {
+    let whole = deflate(to)?;
+    let delta = match delta::create(from, to, whole.len()) {
+        Some(delta) => Some((delta.len(), deflate(&delta)?)),
+        None => None,
+    };
+    let (what, size, deflated) = match delta {
+        Some((size, delta)) if delta.len() < whole.len() => ("delta", size, delta),
+        _ => ("literal", to.len(), whole),
+    };
+    out.extend_from_slice(format!("{what} {size}\n").as_bytes());
     for line in deflated.chunks(LINE) {
         out.push(length_letter(line.len()));
         base85(out, line);

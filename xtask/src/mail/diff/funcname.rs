@@ -57,10 +57,10 @@ languages! {
         r"(?:struct|enum|union|mod|trait|fn|impl|macro_rules!)[< \t]+[^;]*)$",
     ))];
     "python": [Head(r"^[ \t]*((?:class|(?:async[ \t]+)?def)[ \t].*)$")];
+    // `name()` whatever follows; with `function`, up to the bracket of its body.
     "bash": [Head(concat!(
-        r"^[ \t]*((?:[A-Za-z_]\w*[ \t]*\([ \t]*\)|",
-        r"function[ \t]+[A-Za-z_]\w*(?:[ \t]*\([ \t]*\)|[ \t]+))",
-        r"[ \t]*(?:\{|\(\(?|\[\[))",
+        r"^[ \t]*([A-Za-z_]\w*[ \t]*\([ \t]*\)|",
+        r"function[ \t]+[A-Za-z_]\w*(?:[ \t]*\([ \t]*\)|[ \t]+)[ \t]*(?:\{|\(\(?|\[\[))",
     ))];
     "markdown": [Head(r"^ {0,3}#{1,6}[ \t].*")];
 }

@@ -10,9 +10,12 @@
 pub mod attributes;
 pub mod binary;
 pub mod change;
+mod delta;
 pub mod funcname;
 pub mod hunks;
 pub mod quote;
+mod rename;
+mod similarity;
 pub mod stat;
 pub mod write;
 
@@ -49,5 +52,6 @@ pub fn trees(
     attributes: &Attributes,
 ) -> Result<Vec<FileDiff>> {
     let changes = change::between(&repo.odb()?, old, Some(new))?;
+    let changes = rename::detect(repo, attributes, changes)?;
     changes.into_iter().map(|c| write::file(repo, c, attributes)).collect()
 }

@@ -74,9 +74,14 @@ fn load<'r>(repo: &'r Repository, side: &Side, attributes: &Attributes<'_>) -> R
             .found(e.message().to_owned())
     })?;
     let driver = if side.is_regular() { attributes.driver(&side.path)? } else { Driver::default() };
-    let head = blob.content().get(..LOOKED_AT).unwrap_or_else(|| blob.content());
-    let binary = driver.binary.unwrap_or_else(|| memchr::memchr(0, head).is_some());
+    let binary = is_binary(blob.content(), driver);
     Ok(Loaded { content: Content::Blob(blob), driver, binary })
+}
+
+/// Whether a content is compared as bytes.
+pub(super) fn is_binary(content: &[u8], driver: Driver) -> bool {
+    let head = content.get(..LOOKED_AT).unwrap_or(content);
+    driver.binary.unwrap_or_else(|| memchr::memchr(0, head).is_some())
 }
 
 fn one(
@@ -105,7 +110,10 @@ fn one(
     let index = format!("index {}..{}{mode}\n", short(ids.0), short(ids.1));
     out.extend_from_slice(index.as_bytes());
     if is_binary {
-        binary::write(out, before_content.bytes(), after_content.bytes())?;
+        // An empty file, made or removed, has nothing to show.
+        if before_content.bytes() != after_content.bytes() {
+            binary::write(out, before_content.bytes(), after_content.bytes())?;
+        }
         return Ok((0, 0));
     }
     let language = [before, after].into_iter().flatten().find_map(|l| l.driver.language);

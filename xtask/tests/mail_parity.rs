@@ -1,0 +1,149 @@
+//! Our mails against those of `git format-patch`, byte for byte, over histories
+//! made from seeds; and each mail read back and applied.
+//!
+//! The sample is part of every test run. The whole (5,000 commits and more) is
+//! run by `cargo test --release --test mail_parity -- --ignored`.
+
+#![allow(missing_docs, clippy::unwrap_used)]
+
+#[path = "mail/generate.rs"]
+mod generate;
+#[path = "mail/git.rs"]
+#[allow(dead_code)]
+mod git;
+
+use generate::History;
+use git::{Repo, difference};
+use xtask::mail::{self, Cover, Cut, MailInput, Person, Prefix, Transfer};
+
+/// How one part of a history is formatted, by us and by git.
+struct Way {
+    args: &'static [&'static str],
+    set: fn(&mut MailInput<'_>),
+}
+
+const WAYS: [Way; 5] = [
+    Way { args: &[], set: |_| {} },
+    Way {
+        args: &["--subject-prefix=RFC/WIP PATCH", "--from=Sen Der <s@example.org>"],
+        set: |i| {
+            i.prefix.word = "RFC/WIP PATCH".into();
+            i.from = Some(Person::new("Sen Der", "s@example.org"));
+        },
+    },
+    Way {
+        args: &["--subject-prefix=PATCH bpf-next", "-v3", "--numbered"],
+        set: |i| {
+            i.prefix = Prefix { list: Some("bpf-next".into()), version: 3, ..Prefix::default() };
+            i.number_single = true;
+        },
+    },
+    Way {
+        args: &["--rfc", "--cover-letter", "--from=C O Mitter <c@example.org>", "--signature=x"],
+        set: |i| {
+            i.prefix.rfc = true;
+            i.from = Some(Person::new("C O Mitter", "c@example.org"));
+            i.signature = "x".into();
+            i.cover = Some(Cover {
+                subject: "*** SUBJECT HERE ***".into(),
+                body: "*** BLURB HERE ***".into(),
+            });
+        },
+    },
+    Way {
+        args: &["--start-number=7", "--to=A B <a@b>", "--to=l@x", "--cc=c@d", "--signature="],
+        set: |i| {
+            i.start_number = 7;
+            i.to = vec![Person::new("A B", "a@b"), Person::new("", "l@x")];
+            i.cc = vec![Person::new("", "c@d")];
+            i.signature.clear();
+        },
+    },
+];
+
+/// Formats a history in parts and compares; gives the number of mails compared.
+fn compare(seed: u64, count: usize) -> usize {
+    let repo = Repo::new();
+    repo.import(&History::new(seed).stream(count));
+    let opened = repo.open();
+    let ids = String::from_utf8(repo.git(&["rev-list", "--reverse", "main"])).unwrap();
+    let ids: Vec<git2::Oid> = ids.lines().map(|l| l.parse().unwrap()).collect();
+    let mut rng = fastrand::Rng::with_seed(seed);
+    let mut failures = Vec::new();
+    let mut compared = 0;
+    let mut at = 1;
+    while at < ids.len() {
+        let end = (at + rng.usize(1..60)).min(ids.len());
+        let way = &WAYS[rng.usize(0..WAYS.len())];
+        let part: Vec<git2::Oid> = ids[at..end].to_vec();
+        compared += compare_part(&repo, &opened, &part, way, &mut failures);
+        at = end;
+    }
+    let some: String = failures.iter().take(4).map(|f| format!("{f}\n")).collect();
+    assert!(failures.is_empty(), "{} of {compared} differ\n{some}", failures.len());
+    compared
+}
+
+fn compare_part(
+    repo: &Repo,
+    opened: &git2::Repository,
+    part: &[git2::Oid],
+    way: &Way,
+    failures: &mut Vec<String>,
+) -> usize {
+    let range = format!("{}^..{}", part[0], part[part.len() - 1]);
+    let mut args = way.args.to_vec();
+    args.push(&range);
+    let gits = repo.format_patch("git", &args);
+    let mut input = MailInput::new(part);
+    input.thread = None;
+    input.cut = Cut::Keep;
+    input.transfer = Transfer::Raw;
+    input.version_in_names = true;
+    (way.set)(&mut input);
+    let ours = mail::write_series(opened, &input).unwrap();
+    assert_eq!(ours.len(), gits.len(), "{range}");
+    for (ours, (name, gits)) in ours.iter().zip(&gits) {
+        assert_eq!(&ours.file_name, name, "{range}");
+        let (ours, gits) = match ours.number {
+            // The cover's date is the day's with git.
+            0 => (without_date(&ours.bytes), without_date(gits)),
+            _ => (ours.bytes.clone(), gits.clone()),
+        };
+        if ours != gits {
+            failures.push(format!("{range} {name} {}", difference(&ours, &gits)));
+        }
+    }
+    // Read back: plain, and as it would travel.
+    if let Err(e) = mail::prove(opened, &input, &ours) {
+        failures.push(format!("{range} {e}"));
+    }
+    input.transfer = Transfer::Mail;
+    let mails = mail::write_series(opened, &input).unwrap();
+    if let Err(e) = mail::prove(opened, &input, &mails) {
+        failures.push(format!("{range} on its way: {e}"));
+    }
+    gits.len()
+}
+
+fn without_date(mail: &[u8]) -> Vec<u8> {
+    let mut lines = mail.split_inclusive(|&c| c == b'\n').collect::<Vec<_>>();
+    if let Some(at) = lines.iter().position(|l| l.starts_with(b"Date: ")) {
+        lines.remove(at);
+    }
+    lines.concat()
+}
+
+#[test]
+fn sample() {
+    let compared: usize = [1, 2].into_iter().map(|seed| compare(seed, 150)).sum();
+    assert!(compared > 200, "{compared}");
+}
+
+#[test]
+#[ignore = "takes minutes; the sample is run always"]
+fn parity() {
+    let compared: usize = (100..125).map(|seed| compare(seed, 300)).sum();
+    println!("{compared} mails compared");
+    assert!(compared > 5_000, "{compared}");
+}
