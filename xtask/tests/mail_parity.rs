@@ -2,9 +2,9 @@
 //! made from seeds; and each mail read back and applied.
 //!
 //! The sample is part of every test run. The whole (5,000 commits and more) is
-//! run by `cargo test --release --test mail_parity -- --ignored`.
+//! run by `cargo test --test mail_parity -- --ignored`.
 
-#![allow(missing_docs, clippy::unwrap_used)]
+#![allow(missing_docs, clippy::unwrap_used, clippy::indexing_slicing, clippy::print_stdout)]
 
 #[path = "mail/generate.rs"]
 mod generate;
@@ -14,7 +14,7 @@ mod git;
 
 use generate::History;
 use git::{Repo, difference};
-use xtask::mail::{self, Cover, Cut, MailInput, Person, Prefix, Transfer};
+use xtask::mail::{self, Cover, Faults, MailInput, Person, Prefix, Transfer};
 
 /// How one part of a history is formatted, by us and by git.
 struct Way {
@@ -97,7 +97,7 @@ fn compare_part(
     let gits = repo.format_patch("git", &args);
     let mut input = MailInput::new(part);
     input.thread = None;
-    input.cut = Cut::Keep;
+    input.faults = Faults::Keep;
     input.transfer = Transfer::Raw;
     input.version_in_names = true;
     (way.set)(&mut input);

@@ -11,7 +11,7 @@ use crate::cli::{Ctx, Outcome};
 use crate::error::{Error, IoContext as _, Result};
 use crate::host::atomic;
 use crate::mail::{
-    self, Cover, Cut, Date, Mail, MailInput, Person, Prefix, Thread, Tracking, Transfer,
+    self, Cover, Date, Faults, Mail, MailInput, Person, Prefix, Thread, Tracking, Transfer,
 };
 
 /// Options of `format-series`.
@@ -74,9 +74,10 @@ pub struct FormatSeries {
     /// survive the way.
     #[arg(long, value_enum, default_value_t = How::Raw)]
     transfer: How,
-    /// What to do with a message that `git am` would cut.
-    #[arg(long, value_enum, default_value_t = OnCut::Refuse)]
-    on_cut: OnCut,
+    /// What to do with a message that `git am` would cut or change, or whose
+    /// `Fixes:` line maintainers would send back.
+    #[arg(long, value_enum, default_value_t = OnFaults::Refuse)]
+    faults: OnFaults,
     /// The last line of each mail; empty leaves it out.
     #[arg(long, value_name = "TEXT", default_value = mail::SIGNATURE)]
     signature: String,
@@ -86,6 +87,9 @@ pub struct FormatSeries {
     /// The number of the first patch.
     #[arg(long, value_name = "N", default_value_t = 1)]
     start_number: usize,
+    /// Also one file with all mails, `>From` quoted (mboxrd).
+    #[arg(long, value_name = "FILE")]
+    mbox: Option<PathBuf>,
     /// Does not read the mails back to compare them with the commits.
     #[arg(long)]
     no_proof: bool,
@@ -100,7 +104,7 @@ enum How {
 }
 
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
-enum OnCut {
+enum OnFaults {
     /// Write nothing and say where.
     Refuse,
     /// Keep what follows as notes, indent diffs.
@@ -136,6 +140,9 @@ impl FormatSeries {
             mail::prove(&repo, &input, &mails)?;
         }
         save(&self.output, &mails)?;
+        if let Some(file) = &self.mbox {
+            atomic::write(file, &mail::mbox(&mails))?;
+        }
         let warnings = mails
             .iter()
             .flat_map(|m| m.warnings.iter().map(move |w| format!("{}: {w}", m.file_name)));
@@ -191,10 +198,10 @@ impl FormatSeries {
             How::Raw => Transfer::Raw,
             How::Mail => Transfer::Mail,
         };
-        input.cut = match self.on_cut {
-            OnCut::Refuse => Cut::Refuse,
-            OnCut::Mend => Cut::Mend,
-            OnCut::Keep => Cut::Keep,
+        input.faults = match self.faults {
+            OnFaults::Refuse => Faults::Refuse,
+            OnFaults::Mend => Faults::Mend,
+            OnFaults::Keep => Faults::Keep,
         };
         input.signature.clone_from(&self.signature);
         input.version_in_names = true;

@@ -4,18 +4,19 @@
 use std::fmt::Write as _;
 
 use crate::error::{Error, Result};
-use crate::mail::commit::{first_line, trim_end};
-use crate::mail::mailinfo;
+use crate::mail::commit::{CommitText, first_line, trim_end};
+use crate::mail::{mailinfo, trailers};
 
-/// What to do with a line of a message that `git am` would take for the end of
-/// the message: a `---` line, or the beginning of a diff.
+/// What to do with a message that a receiver would cut or change (a `---` line,
+/// the beginning of a diff, text that is not UTF-8) or that maintainers send
+/// back (a `Fixes:` line in another form).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Cut {
-    /// Refuse the commit and name the line.
+pub enum Faults {
+    /// Refuse the commit, name the line and the mend.
     #[default]
     Refuse,
     /// Keep what follows a `---` line as notes below the mail's own separator,
-    /// and indent a diff by one blank.
+    /// and indent a diff by one blank; refuse the rest.
     Mend,
     /// Write it as it is, as git does; the receiver loses what follows.
     Keep,
@@ -34,17 +35,12 @@ pub struct Body {
 /// around it and white space at line ends.
 ///
 /// # Errors
-/// When `cut` says to refuse and a line of it would end the message, or the text
+/// When `faults` says to refuse and a line of it would end the message, or the text
 /// cannot come through a mail unchanged.
-pub fn prepare(text: &[u8], id: &str, cut: Cut) -> Result<Body> {
+pub fn prepare(text: &[u8], id: &str, faults: Faults) -> Result<Body> {
     let text = printed(text);
-    if cut == Cut::Keep {
+    if faults == Faults::Keep {
         return Ok(Body { text, notes: Vec::new() });
-    }
-    if std::str::from_utf8(&text).is_err() {
-        return Err(Error::usage(format!("commit {id} cannot be mailed"))
-            .found("its message is not valid UTF-8; git am would change it")
-            .hint("commit it anew in UTF-8"));
     }
     let mut body = Body::default();
     let mut rest = text.as_slice();
@@ -58,8 +54,8 @@ pub fn prepare(text: &[u8], id: &str, cut: Cut) -> Result<Body> {
             body.text.push(b'\n');
             continue;
         };
-        match (cut, why) {
-            (Cut::Mend, mailinfo::End::Separator) => {
+        match (faults, why) {
+            (Faults::Mend, mailinfo::End::Separator) => {
                 body.notes = rest.to_vec();
                 body.text.truncate(trim_end(&body.text).len());
                 if !body.text.is_empty() {
@@ -67,7 +63,7 @@ pub fn prepare(text: &[u8], id: &str, cut: Cut) -> Result<Body> {
                 }
                 break;
             }
-            (Cut::Mend, mailinfo::End::Diff) => {
+            (Faults::Mend, mailinfo::End::Diff) => {
                 body.text.push(b' ');
                 body.text.extend_from_slice(line);
                 body.text.push(b'\n');
@@ -126,6 +122,45 @@ pub fn lines(text: &[u8]) -> Vec<u8> {
     out
 }
 
+/// Checks what is no matter of single lines in the text: that a message is UTF-8
+/// without control characters in its subject, and that its `Fixes:` lines have
+/// the kernel's form.
+///
+/// # Errors
+/// When it is not so.
+pub fn check(commit: &CommitText) -> Result<()> {
+    let refused = |found: String, mend: &str| {
+        let asked = format!("the message of commit {} cannot be mailed as it is", commit.id);
+        Err(Error::usage(asked).found(found).hint(mend))
+    };
+    let (Ok(message), Ok(name)) =
+        (std::str::from_utf8(&commit.message), std::str::from_utf8(&commit.name))
+    else {
+        return refused(
+            "it or its author's name is not valid UTF-8; git am would change it".into(),
+            "commit it anew in UTF-8",
+        );
+    };
+    let (subject, _) = commit.subject();
+    if name.chars().any(char::is_control) || subject.iter().any(|&c| c < 0x20 && c != b'\t') {
+        return refused(
+            "a control character in its subject or author's name".into(),
+            "take it out; no header can carry it",
+        );
+    }
+    if subject.is_empty() {
+        return refused("it has no subject".into(), "give it one");
+    }
+    match trailers::bad_fixes(message).first() {
+        None => Ok(()),
+        Some(bad) => {
+            let text = bad.text.escape_debug();
+            let form = format!("write it on one line as: {}", trailers::FIXES_FORM);
+            refused(format!("line {}: {text}: {}", bad.line, bad.why), &form)
+        }
+    }
+}
+
 /// Whether the receiver would take the first line of `text` for a header.
 #[must_use]
 pub fn begins_like_header(text: &[u8]) -> bool {
@@ -140,16 +175,16 @@ mod tests {
     fn lines_that_end_the_message() {
         for line in ["---", "---  ", "--- a/x", "diff --git a/x b/x", "diff -u a b", "Index: x"] {
             let text = format!("one\n\n{line}\ntwo\n");
-            let e = prepare(text.as_bytes(), "c0ffee", Cut::Refuse).unwrap_err();
+            let e = prepare(text.as_bytes(), "c0ffee", Faults::Refuse).unwrap_err();
             assert!(e.to_string().contains("line 3"), "{e}");
             assert_eq!(
-                prepare(text.as_bytes(), "", Cut::Keep).unwrap().text.len(),
+                prepare(text.as_bytes(), "", Faults::Keep).unwrap().text.len(),
                 printed(text.as_bytes()).len()
             );
         }
         for line in ["----", "--", "--- ", " diff --git a/x b/x", "diff", "index: x", "---x"] {
             let text = format!("one\n{line}\n");
-            let ok = prepare(text.as_bytes(), "", Cut::Refuse).is_ok();
+            let ok = prepare(text.as_bytes(), "", Faults::Refuse).is_ok();
             // White space at the end is gone before it is looked at.
             assert_eq!(ok, line != "--- ", "{line:?}");
         }
@@ -157,15 +192,14 @@ mod tests {
 
     #[test]
     fn mended() {
-        let b = prepare(b"one\n---\nnotes\n", "", Cut::Mend).unwrap();
+        let b = prepare(b"one\n---\nnotes\n", "", Faults::Mend).unwrap();
         assert_eq!((b.text.as_slice(), b.notes.as_slice()), (&b"one\n"[..], &b"notes\n"[..]));
-        let b = prepare(b"one\ndiff --git a/x b/x\n", "", Cut::Mend).unwrap();
+        let b = prepare(b"one\ndiff --git a/x b/x\n", "", Faults::Mend).unwrap();
         assert_eq!(b.text, b"one\n diff --git a/x b/x\n");
     }
 
     #[test]
-    fn invalid_utf8_is_refused_and_dots_and_tabs_survive() {
-        assert!(prepare(b"caf\xe9\n", "", Cut::Refuse).is_err());
-        assert_eq!(prepare(b".\n\tx\n", "", Cut::Refuse).unwrap().text, b".\n\tx\n");
+    fn dots_and_tabs_survive() {
+        assert_eq!(prepare(b".\n\tx\n", "", Faults::Refuse).unwrap().text, b".\n\tx\n");
     }
 }

@@ -54,6 +54,12 @@ impl CommitText {
             split_ident(line).ok_or_else(|| broken("its author line has no <address>"))?;
         let (seconds, offset) = split_time(when).ok_or_else(|| broken("its date is broken"))?;
         let message = commit.message_raw_bytes();
+        // libgit2 hands a message out up to its first NUL, as git prints it.
+        if repo.odb()?.read(id)?.data().contains(&0) {
+            return Err(
+                broken("its message has a NUL byte").hint("take it out; no mail can carry it")
+            );
+        }
         let mut text = CommitText {
             id,
             parent: commit.parent_id(0).ok(),

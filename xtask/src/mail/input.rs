@@ -2,7 +2,7 @@
 
 use git2::Oid;
 
-use crate::mail::body::Cut;
+use crate::mail::body::Faults;
 use crate::mail::dates::Date;
 use crate::mail::person::Person;
 use crate::mail::subject::Prefix;
@@ -40,7 +40,7 @@ pub struct MailInput<'a> {
     /// separator of a single patch.
     pub changelog: Vec<Changes>,
     /// What to do with messages that `git am` would cut.
-    pub cut: Cut,
+    pub faults: Faults,
     /// How bodies travel.
     pub transfer: Transfer,
     /// The last lines of a mail; empty leaves them out.
@@ -68,7 +68,7 @@ impl<'a> MailInput<'a> {
             thread: Some(Thread::default()),
             tracking: Tracking::default(),
             changelog: Vec::new(),
-            cut: Cut::Refuse,
+            faults: Faults::Refuse,
             transfer: Transfer::Mail,
             signature: SIGNATURE.to_owned(),
             version_in_names: false,

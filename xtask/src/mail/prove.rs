@@ -5,7 +5,7 @@ use git2::Repository;
 
 use crate::error::{Error, Result};
 use crate::mail::apply::Applier;
-use crate::mail::body::Cut;
+use crate::mail::body::Faults;
 use crate::mail::commit::CommitText;
 use crate::mail::dates::Date;
 use crate::mail::input::{Mail, MailInput, Transfer};
@@ -45,7 +45,7 @@ pub fn prove(repo: &Repository, input: &MailInput<'_>, mails: &[Mail]) -> Result
         if applied.tree != commit.tree {
             return differs("tree", applied.tree.to_string(), commit.tree.to_string());
         }
-        if input.cut == Cut::Keep {
+        if input.faults == Faults::Keep {
             continue;
         }
         let date = applied.date.as_deref().map(Date::parse).transpose()?;
@@ -66,7 +66,7 @@ pub fn prove(repo: &Repository, input: &MailInput<'_>, mails: &[Mail]) -> Result
             let (subject, rest) = commit.subject();
             let committed = stripspace(&[&subject, &b"\n\n"[..], rest].concat());
             let text = |t: &[u8]| String::from_utf8_lossy(t).into_owned();
-            if input.cut == Cut::Refuse && applied.message != committed {
+            if input.faults == Faults::Refuse && applied.message != committed {
                 return differs("message", text(&applied.message), text(&committed));
             }
         }

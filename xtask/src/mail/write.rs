@@ -3,7 +3,7 @@
 use git2::{Oid, Repository};
 
 use crate::error::{Error, Result};
-use crate::mail::body::{self, Body};
+use crate::mail::body::{self, Body, Faults};
 use crate::mail::commit::{CommitText, first_line, skip_blank_lines};
 use crate::mail::cover;
 use crate::mail::diff::{self, Attributes, stat};
@@ -163,14 +163,17 @@ impl<'a> Series<'a> {
                 .found("it changes nothing")
                 .hint("leave it out, or let its edits change something on this base"));
         }
+        if input.faults != Faults::Keep {
+            body::check(commit)?;
+        }
         let (subject, rest) = commit.subject();
-        let body = body::prepare(rest, &id, input.cut)?;
+        let body = body::prepare(rest, &id, input.faults)?;
         let number = index + input.start_number;
         let is_first = index == 0 && input.cover.is_none();
         let (author_name, author_email) = (commit.name.as_slice(), commit.email.as_slice());
         let from = self.sender(commit);
         let by_other = from != (author_name, author_email);
-        let guard = input.cut != body::Cut::Keep && body::begins_like_header(&body.text);
+        let guard = input.faults != Faults::Keep && body::begins_like_header(&body.text);
         let mut draft = Draft {
             commit: id,
             ids: self.ids(number, is_first),
