@@ -5,8 +5,8 @@ use crate::mail::person::Person;
 /// Name and address of a From header's value, already decoded; `None` when
 /// there is no address in it.
 ///
-/// git's rules, not RFC 5322's: comments stay in the name, a name of fewer than 3
-/// or more than 60 bytes, or with an `@` or bracket in it, gives way to the
+/// git's rules, not RFC 5322's: comments stay in the name, and no name, one of
+/// more than 60 bytes, or one with an `@` or bracket in it gives way to the
 /// address.
 #[must_use]
 pub fn from_header(value: &str) -> Option<Person> {
@@ -35,7 +35,7 @@ fn bogus(value: &str) -> Option<Person> {
 }
 
 fn sane(name: &str, email: &str) -> Person {
-    let odd = !(3..=60).contains(&name.len()) || name.contains(['@', '<', '>']);
+    let odd = !(1..=60).contains(&name.len()) || name.contains(['@', '<', '>']);
     Person::new(if odd { email } else { name }, email)
 }
 
@@ -77,7 +77,7 @@ mod tests {
             ("joe@x (Joe Doe)", "Joe Doe", "joe@x"),
             ("John (zzz) Doe <john@x> (Comment)", "John (zzz) Doe (Comment)", "john@x"),
             ("<a@b>", "a@b", "a@b"),
-            ("Al <a@b>", "a@b", "a@b"),
+            ("Al <a@b>", "Al", "a@b"),
             ("Joe Doe <joe>", "Joe Doe", "joe"),
             ("\"a \\\" b\" <a@b>", "a \" b", "a@b"),
         ] {

@@ -93,9 +93,32 @@ pub fn care_needed(commit: &CommitText) -> Vec<String> {
     {
         out.push("git am puts one blank for the wider gaps in the subject".into());
     }
+    if commit.message.split(|&c| c == b'\n').any(looks_like_a_mail) {
+        out.push(
+            "a line of the message looks like the beginning of a mail: git am splits the file \
+             there; send an mbox (mboxrd), or reword it"
+                .into(),
+        );
+    }
     let name = &commit.name;
-    if !(3..=60).contains(&name.len()) || name.iter().any(|c| b"@<>".contains(c)) {
+    if !(1..=60).contains(&name.len()) || name.iter().any(|c| b"@<>".contains(c)) {
         out.push("git am puts the address in place of the author's name".into());
     }
     out
+}
+
+/// Whether git takes a line for the first of a mail: `From `, somewhere a time,
+/// and a year after it.
+fn looks_like_a_mail(line: &[u8]) -> bool {
+    let Some(rest) = line.strip_prefix(b"From ") else { return false };
+    // The last colon is that of the minutes or seconds; digits stand on both sides.
+    let Some(colon) = memchr::memrchr(b':', rest) else { return false };
+    let digit = |at: Option<usize>| at.and_then(|at| rest.get(at)).is_some_and(u8::is_ascii_digit);
+    let is_time = digit(colon.checked_sub(1)) && digit(colon.checked_sub(2));
+    let is_time = is_time && digit(Some(colon + 1)) && digit(Some(colon + 2));
+    let year = rest.get(colon + 3..).unwrap_or_default();
+    let year = std::str::from_utf8(year).unwrap_or_default().trim_start();
+    let digits = year.bytes().take_while(u8::is_ascii_digit).count();
+    let year: u32 = year.get(..digits).and_then(|y| y.parse().ok()).unwrap_or(0);
+    is_time && year > 90
 }

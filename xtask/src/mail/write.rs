@@ -107,7 +107,8 @@ impl<'a> Series<'a> {
         let ids = self.ids.as_ref()?;
         let thread = self.input.thread.as_ref()?;
         let mut above: Vec<String> = thread.in_reply_to.iter().cloned().collect();
-        if !is_first {
+        // As git: without a cover, patches answer the mail that the first one answers.
+        if !is_first && (above.is_empty() || self.input.cover.is_some()) {
             let root = if self.input.cover.is_some() { 0 } else { self.input.start_number };
             above.push(ids.of(root));
         }

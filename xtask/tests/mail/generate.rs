@@ -193,15 +193,17 @@ impl History {
                 STEMS[self.rng.usize(0..STEMS.len())],
                 ENDS[self.rng.usize(0..ENDS.len())]
             );
-            let taken = self.files.keys().any(|f| {
-                *f == path
-                    || f.starts_with(&format!("{path}/"))
-                    || path.starts_with(&format!("{f}/"))
-            });
-            if !taken {
+            if self.is_free(&path) {
                 return path;
             }
         }
+    }
+
+    /// Whether no file and no folder is in the way.
+    fn is_free(&self, path: &str) -> bool {
+        !self.files.keys().any(|f| {
+            f == path || f.starts_with(&format!("{path}/")) || path.starts_with(&format!("{f}/"))
+        })
     }
 
     fn create(&mut self) {
@@ -405,7 +407,7 @@ impl History {
                 // The same name in another folder.
                 let name = from.rsplit('/').next().unwrap().to_owned();
                 let to = format!("{}{name}", self.folder());
-                if self.files.keys().any(|f| *f == to || f.starts_with(&format!("{to}/"))) {
+                if !self.is_free(&to) {
                     return;
                 }
                 to
@@ -437,9 +439,7 @@ impl History {
             .collect();
         for name in names {
             let target = format!("{to}{}", &name[from.len()..]);
-            if self.files.contains_key(&target)
-                || self.files.keys().any(|f| f.starts_with(&format!("{target}/")))
-            {
+            if !self.is_free(&target) {
                 continue;
             }
             let (mode, bytes) = self.files.remove(&name).unwrap();
@@ -517,7 +517,7 @@ impl History {
         let id: String =
             (0..40).map(|_| char::from_digit(self.rng.u32(0..16), 16).unwrap()).collect();
         let path = format!("module{}", self.rng.u32(0..3));
-        if self.files.keys().any(|f| f.starts_with(&format!("{path}/"))) {
+        if !self.files.contains_key(&path) && !self.is_free(&path) {
             return;
         }
         self.files.insert(path, (0o160_000, id.into_bytes()));

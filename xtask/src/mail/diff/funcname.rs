@@ -118,11 +118,25 @@ pub fn above<'t>(above: &'t [u8], language: Option<&Language>) -> Option<&'t [u8
         };
         if let Some(head) = head {
             let head = trim_end(head.get(..LONGEST).unwrap_or(head));
-            return (!head.is_empty()).then_some(head);
+            return (!head.is_empty()).then_some(valid(head));
         }
         rest = rest.get(..begin)?;
     }
     None
+}
+
+/// The name up to what is no character, where the cut went through one.
+fn valid(head: &[u8]) -> &[u8] {
+    let text = match std::str::from_utf8(head) {
+        Ok(text) => text,
+        Err(e) => head
+            .get(..e.valid_up_to())
+            .and_then(|head| std::str::from_utf8(head).ok())
+            .unwrap_or_default(),
+    };
+    // git counts these two among what is no character.
+    let end = text.find(['\u{fffe}', '\u{ffff}']).unwrap_or(text.len());
+    head.get(..end).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -155,6 +169,13 @@ mod tests {
             let found = above(text.as_bytes(), Language::named(language.as_bytes()));
             assert_eq!(found, want.map(str::as_bytes), "{language} {text:?}");
         }
+    }
+
+    #[test]
+    fn a_cut_does_not_go_through_a_character() {
+        let line = format!("{}ö\n", "a".repeat(79));
+        assert_eq!(above(line.as_bytes(), None).map(<[u8]>::len), Some(79));
+        assert_eq!(above(b"ab\xffc\n", None), Some(&b"ab"[..]));
     }
 
     #[test]
