@@ -1,7 +1,13 @@
 //! The cases that break other tools, each against the real `git format-patch`
 //! and `git am`.
 
-#![allow(missing_docs, clippy::unwrap_used, clippy::indexing_slicing, clippy::print_stdout)]
+#![allow(
+    missing_docs,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::print_stdout,
+    clippy::unwrap_used
+)]
 
 #[path = "mail/git.rs"]
 #[allow(dead_code)]
@@ -310,7 +316,7 @@ fn all_kinds_of_changes() {
     repo.write("mode", "x\n");
     repo.write("delete", "x\ny\n");
     repo.write("no end", "x\ny");
-    repo.write("binary", (0..9_000u32).map(|i| (i * i >> 3) as u8).collect::<Vec<_>>());
+    repo.write("binary", (0..9_000u32).map(|i| ((i * i) >> 3) as u8).collect::<Vec<_>>());
     repo.write("to-link", "x\n");
     repo.write("to-folder", long.replace("line", "other line"));
     std::os::unix::fs::symlink("there", path("link")).unwrap();
@@ -325,7 +331,7 @@ fn all_kinds_of_changes() {
     std::fs::remove_file(path("delete")).unwrap();
     repo.write("no end", "x\nz");
     let bytes: Vec<u8> =
-        (0..9_500u32).map(|i| if i < 400 { 7 } else { (i * i >> 3) as u8 }).collect();
+        (0..9_500u32).map(|i| if i < 400 { 7 } else { ((i * i) >> 3) as u8 }).collect();
     repo.write("binary", bytes);
     repo.write("new-binary", b"\0\x01");
     repo.write("empty", "");

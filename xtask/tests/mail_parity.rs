@@ -4,7 +4,13 @@
 //! The sample is part of every test run. The whole (5,000 commits and more) is
 //! run by `cargo test --test mail_parity -- --ignored`.
 
-#![allow(missing_docs, clippy::unwrap_used, clippy::indexing_slicing, clippy::print_stdout)]
+#![allow(
+    missing_docs,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::print_stdout,
+    clippy::unwrap_used
+)]
 
 #[path = "mail/generate.rs"]
 mod generate;

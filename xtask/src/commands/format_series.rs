@@ -13,6 +13,7 @@ use crate::host::atomic;
 use crate::mail::{
     self, Cover, Date, Faults, Mail, MailInput, Person, Prefix, Thread, Tracking, Transfer,
 };
+use crate::tree;
 
 /// Options of `format-series`.
 #[derive(Debug, Args)]
@@ -128,6 +129,7 @@ impl FormatSeries {
     /// When range, repository or an option is not well-formed, a commit cannot be
     /// mailed, or the folder cannot be written.
     pub fn run(&self, ctx: &Ctx) -> Result<Outcome> {
+        tree::isolate_libgit2()?;
         let repo = Repository::open(&self.repo).map_err(|e| {
             Error::usage(format!("--repo {}", self.repo.display()))
                 .found(e.message().to_owned())

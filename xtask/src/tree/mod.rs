@@ -31,7 +31,7 @@ pub use git2::Oid;
 pub use known::{Known, Origin};
 pub use object::{Entry, Mode};
 pub use spec::BaseSpec;
-pub use store::Store;
+pub use store::{Store, isolate_libgit2};
 pub use version::KernelVersion;
 pub use view::{FileBlob, Listed, TreeView};
 pub use worktree::{Worktree, worktree};

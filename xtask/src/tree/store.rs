@@ -325,7 +325,10 @@ fn create(ui: &Ui, path: &Path) -> Result<()> {
 
 /// Sets libgit2 up, once a process: no configuration but the repository's own,
 /// and clones of other users can be read.
-fn isolate_libgit2() -> Result<()> {
+///
+/// # Errors
+/// When libgit2 refuses an option.
+pub fn isolate_libgit2() -> Result<()> {
     static DONE: OnceLock<std::result::Result<(), String>> = OnceLock::new();
     let done = DONE.get_or_init(|| {
         use git2::ConfigLevel::{Global, ProgramData, System, XDG};
