@@ -202,8 +202,9 @@ fn probe(
     accel: &Accel,
     request: &GuestRequest,
 ) -> Result<Result<(), String>> {
+    let end = ["panic=-1", "reboot=t", "no_timer_check"];
     let append: Vec<String> =
-        request.arch.console().iter().copied().chain(["panic=-1"]).map(String::from).collect();
+        request.arch.console().iter().copied().chain(end).map(String::from).collect();
     let cmd = Cmd::new(&qemu.program)
         .args(["-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"])
         .args(["-machine", machine.option(), "-accel", accel.option()])

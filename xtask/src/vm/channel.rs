@@ -33,6 +33,23 @@ pub(super) enum Event {
 /// Makes an event of what was read.
 type Wrap = fn(Vec<u8>) -> Event;
 
+/// The folders' names: this, the process, a dash, and something random.
+const PREFIX: &str = "kseries-vm-";
+
+/// Removes the folders of runs that were killed: their process is gone.
+fn remove_stale(parent: &Path) {
+    let Ok(entries) = std::fs::read_dir(parent) else { return };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let owner = name.to_str().and_then(|n| n.strip_prefix(PREFIX)?.split_once('-'));
+        let owner = owner.and_then(|(pid, _)| pid.parse::<u32>().ok());
+        if owner.is_some_and(|pid| !Path::new("/proc").join(pid.to_string()).exists()) {
+            // Someone else's folder stays: the removal fails.
+            let _ = std::fs::remove_dir_all(entry.path());
+        }
+    }
+}
+
 /// The folder of one run: private, removed with it.
 #[derive(Debug)]
 pub(super) struct RunDir {
@@ -46,15 +63,11 @@ impl RunDir {
     /// # Errors
     /// When it cannot be made.
     pub fn new(parent: Option<&Path>) -> Result<RunDir> {
-        let mut builder = tempfile::Builder::new();
-        builder.prefix("kseries-vm-");
-        let dir = match parent {
-            Some(parent) => {
-                std::fs::create_dir_all(parent).at("create folder", parent)?;
-                builder.tempdir_in(parent)
-            }
-            None => builder.tempdir(),
-        };
+        let parent = parent.map_or_else(std::env::temp_dir, Path::to_owned);
+        std::fs::create_dir_all(&parent).at("create folder", &parent)?;
+        remove_stale(&parent);
+        let prefix = format!("{PREFIX}{}-", std::process::id());
+        let dir = tempfile::Builder::new().prefix(&prefix).tempdir_in(&parent);
         let dir = dir.map_err(|e| {
             Error::host("cannot make a folder for the guest")
                 .found(e.to_string())
@@ -144,6 +157,18 @@ mod tests {
         assert!(matches!(rx.recv().unwrap(), Event::Ktap(b) if b == b"ok"));
         drop(run);
         assert_eq!(std::fs::read_dir(&deep).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn what_a_killed_run_left_is_removed() {
+        let t = tempfile::tempdir().unwrap();
+        let dead = t.path().join(format!("{PREFIX}4194305-abc"));
+        let other = t.path().join(format!("{PREFIX}x"));
+        let alive = RunDir::new(Some(t.path())).unwrap();
+        std::fs::create_dir(&dead).unwrap();
+        std::fs::create_dir(&other).unwrap();
+        let _second = RunDir::new(Some(t.path())).unwrap();
+        assert!(!dead.exists() && other.exists() && alive.path().exists());
     }
 
     #[test]

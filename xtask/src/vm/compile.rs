@@ -1,12 +1,13 @@
 //! Compiles programs for guests: static, by the target's gcc.
 
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use sha2::{Digest as _, Sha256};
 
 use super::Arch;
-use crate::error::{Error, Result};
+use crate::error::{Error, IoContext as _, Result};
 use crate::host::paths::Dirs;
 use crate::host::process::Cmd;
 use crate::host::{atomic, tools};
@@ -48,7 +49,7 @@ pub(super) fn agent(dirs: &Dirs, arch: Arch) -> Result<PathBuf> {
     }
     let hash: String = hash.finalize().iter().take(8).map(|b| format!("{b:02x}")).collect();
     let place = dirs.cache().join("vm").join(format!("agent-{arch}-{hash}"));
-    if place.is_file() {
+    if place.metadata().is_ok_and(|m| m.permissions().mode() & 0o100 != 0) {
         return Ok(place);
     }
     let dir = tempfile::tempdir().map_err(|e| {
@@ -64,9 +65,11 @@ pub(super) fn agent(dirs: &Dirs, arch: Arch) -> Result<PathBuf> {
     }
     let program = dir.path().join("agent");
     compile(arch, &sources, &program, &[]).map_err(|e| e.context("build the guest's agent"))?;
-    let bytes =
-        std::fs::read(&program).map_err(|e| crate::error::io_error("read", &program, &e))?;
+    let bytes = std::fs::read(&program).at("read", &program)?;
     atomic::write(&place, &bytes)?;
+    // Where the guest has the host's root, it is run from here.
+    std::fs::set_permissions(&place, std::fs::Permissions::from_mode(0o755))
+        .at("make executable", &place)?;
     Ok(place)
 }
 

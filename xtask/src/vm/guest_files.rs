@@ -77,7 +77,6 @@ pub(super) fn initramfs(
     }
     add_modules(request, config, &mut root, &mut plan)?;
     environment(request, slow, &mut plan);
-    plan.modules_dir("/lib/modules");
     // Every machine in use resets; with -no-reboot QEMU ends by it.
     plan.end("reboot");
     root.add("kseries/plan", plan.text().as_bytes().to_vec(), false);
@@ -111,8 +110,10 @@ pub(super) fn folder(
             let path = place.join(format!("{}.ko", module.name));
             std::fs::write(&path, &module.bytes).at("write", &path)?;
         }
-        let list = place.join("modules.list");
-        std::fs::write(&list, modules::list(&taken)).at("write", &list)?;
+        for (name, text) in modules::lists(&taken) {
+            let list = place.join(name);
+            std::fs::write(&list, text).at("write", &list)?;
+        }
         plan.modules_dir(&place.to_string_lossy());
     }
     environment(request, slow, &mut plan);
@@ -235,18 +236,22 @@ fn add_modules(
     let ports = if built_in { Vec::new() } else { tree.present(PORT_MODULES) };
     let wanted: Vec<String> = ports.iter().chain(&request.modules).cloned().collect();
     let taken = tree.take(&wanted)?;
+    let folder = modules::folder(&taken);
     let mut loaded = BTreeSet::new();
     for module in taken.iter().filter(|m| ports.contains(&m.name)) {
         for link in &module.chain {
             if loaded.insert(link.clone()) {
-                plan.module(&format!("/lib/modules/{link}.ko"));
+                plan.module(&format!("/{folder}/{link}.ko"));
             }
         }
     }
-    root.add("lib/modules/modules.list", modules::list(&taken).into_bytes(), false);
-    for module in taken {
-        root.add(&format!("lib/modules/{}.ko", module.name), module.bytes, false);
+    for (name, text) in modules::lists(&taken) {
+        root.add(&format!("{folder}/{name}"), text.into_bytes(), false);
     }
+    for module in taken {
+        root.add(&format!("{folder}/{}.ko", module.name), module.bytes, false);
+    }
+    plan.modules_dir(&format!("/{folder}"));
     Ok(())
 }
 

@@ -112,7 +112,7 @@ pub(super) fn port_args(bus: &str, dir: &str) -> Vec<String> {
 }
 
 /// The kernel arguments of every guest.
-pub(super) fn kernel_args(request: &GuestRequest) -> Vec<String> {
+pub(super) fn kernel_args(request: &GuestRequest, accel: &Accel) -> Vec<String> {
     let mut args: Vec<String> = request.arch.console().iter().map(|a| (*a).to_owned()).collect();
     args.extend(
         [
@@ -124,9 +124,24 @@ pub(super) fn kernel_args(request: &GuestRequest) -> Vec<String> {
             "printk.devkmsg=on",
             "loglevel=8",
             "random.trust_cpu=on",
+            // Addresses mean the same in each boot, and in vmlinux.
+            "nokaslr",
         ]
         .map(String::from),
     );
+    if request.arch == super::Arch::X86_64 {
+        // By triple fault: microvm has none of the devices that the kernel would
+        // try first, and waits for.
+        args.push("reboot=t".into());
+        // On a busy host the timer may not tick in the moment of the check.
+        args.push("no_timer_check".into());
+    }
+    if accel.is_emulation() {
+        // A busy host holds the guest's CPUs up for seconds: that is no stall, and
+        // a real one lasts.
+        args.push("rcupdate.rcu_cpu_stall_timeout=60".into());
+        args.push("watchdog_thresh=30".into());
+    }
     args.extend(request.append.iter().cloned());
     args
 }

@@ -25,6 +25,7 @@ mod run;
 mod session;
 pub mod splat;
 mod summary;
+mod symbols;
 mod verdict;
 mod vng;
 

@@ -19,6 +19,8 @@ pub(super) struct Module {
     pub chain: Vec<String>,
     /// Patterns that the kernel asks modprobe for.
     pub aliases: Vec<String>,
+    /// The release of the kernel that it was built for.
+    pub release: String,
 }
 
 /// Where the modules of one kernel are.
@@ -104,8 +106,13 @@ impl Tree {
         }
         chain.push(name.to_owned());
         above.remove(name);
-        let module =
-            Module { name: name.to_owned(), bytes, chain: chain.clone(), aliases: info.aliases };
+        let module = Module {
+            name: name.to_owned(),
+            bytes,
+            chain: chain.clone(),
+            aliases: info.aliases,
+            release: info.release,
+        };
         found.insert(name.to_owned(), module);
         Ok(chain)
     }
@@ -147,6 +154,7 @@ fn unpack(path: &Path) -> Result<Vec<u8>> {
 
 #[derive(Debug, Default, PartialEq)]
 struct Info {
+    release: String,
     depends: Vec<String>,
     aliases: Vec<String>,
 }
@@ -166,6 +174,7 @@ fn info(bytes: &[u8]) -> Option<Info> {
             "depends" => {
                 out.depends = value.split(',').filter(|d| !d.is_empty()).map(plain).collect();
             }
+            "vermagic" => value.split(' ').next().unwrap_or("").clone_into(&mut out.release),
             "alias" => out.aliases.push(value.to_owned()),
             _ => {}
         }
@@ -173,16 +182,26 @@ fn info(bytes: &[u8]) -> Option<Info> {
     Some(out)
 }
 
-/// The list the agent's modprobe reads: name, files to load in order, `:`, aliases.
-pub(super) fn list(modules: &[Module]) -> String {
-    let mut out = String::new();
+/// The lists that modprobe reads, busybox's and the agent's: `modules.dep` (a file,
+/// and what to load before it, last first) and `modules.alias`.
+pub(super) fn lists(modules: &[Module]) -> [(&'static str, String); 2] {
+    let (mut dep, mut alias) = (String::new(), String::new());
     for m in modules {
-        let files: Vec<String> = m.chain.iter().map(|c| format!("{c}.ko")).collect();
-        let aliases: Vec<&str> =
-            m.aliases.iter().map(String::as_str).filter(|a| !a.contains(' ')).collect();
-        out.push_str(&format!("{} {} : {}\n", m.name, files.join(" "), aliases.join(" ")));
+        let before: String =
+            m.chain.iter().rev().skip(1).map(|link| format!(" {link}.ko")).collect();
+        dep.push_str(&format!("{}.ko:{before}\n", m.name));
+        for pattern in m.aliases.iter().filter(|a| !a.contains(char::is_whitespace)) {
+            alias.push_str(&format!("alias {pattern} {}\n", m.name));
+        }
     }
-    out
+    [("modules.dep", dep), ("modules.alias", alias)]
+}
+
+/// The folder of the modules in a guest, by their own word on the kernel's release.
+pub(super) fn folder(modules: &[Module]) -> String {
+    let release = modules.iter().map(|m| m.release.as_str()).find(|r| !r.is_empty());
+    let plain = release.filter(|r| !r.contains('/') && *r != "." && *r != "..");
+    format!("lib/modules/{}", plain.unwrap_or("unknown"))
 }
 
 #[cfg(test)]
@@ -198,7 +217,8 @@ mod tests {
         );
         let id: SectionId =
             o.add_section(Vec::new(), b".modinfo".to_vec(), object::SectionKind::ReadOnlyData);
-        let text = format!("license=GPL\0depends={depends}\0alias={alias}\0\0");
+        let text =
+            format!("license=GPL\0vermagic=6.12.1 SMP\0depends={depends}\0alias={alias}\0\0");
         o.append_section_data(id, text.as_bytes(), 1);
         o.write().unwrap()
     }
@@ -224,8 +244,10 @@ mod tests {
             ("README", b"no".to_vec()),
         ]);
         let got = tree.take(&["a_b".into(), "c".into()]).unwrap();
-        let text = list(&got);
-        assert_eq!(text, "a_b c.ko d.ko a_b.ko : \nc c.ko : net-pf-17\nd c.ko d.ko : \n");
+        let [(_, dep), (_, alias)] = lists(&got);
+        assert_eq!(dep, "a_b.ko: d.ko c.ko\nc.ko:\nd.ko: c.ko\n");
+        assert_eq!(alias, "alias net-pf-17 c\n");
+        assert_eq!(folder(&got), "lib/modules/6.12.1");
         assert_eq!(got[1].bytes, module("", "net-pf-17"));
     }
 

@@ -11,6 +11,7 @@ use super::machine::{self, Machine, Qemu};
 use super::request::{Backend, GuestRequest};
 use super::session::{self, Outcome, Progress, Setup};
 use super::splat::{Allow, Scanner};
+use super::symbols;
 use super::verdict::Verdict;
 use super::vng::Vng;
 use super::{Fact, GuestRun};
@@ -116,7 +117,7 @@ fn once(
         Backend::Vng => Machine::Q35,
     };
     let mut choice = accel::choose(ui, dirs, &qemu, machine, request)?;
-    let append = machine::kernel_args(request);
+    let append = machine::kernel_args(request, &choice.accel);
     let slow = choice.accel.is_emulation();
     let mut facts = facts(request, image, &qemu, machine, &choice);
     let (run, cmd, console_on);
@@ -212,7 +213,7 @@ fn result(
         times,
         running,
         seconds,
-        ..
+        registers,
     } = outcome;
     let names: Vec<String> = request.tests.iter().map(|t| t.name.clone()).collect();
     if !verdict.completed() || document.root.tests.len() < names.len() {
@@ -229,6 +230,10 @@ fn result(
     }
     if let Some(boot) = boot_seconds {
         facts.push(Fact::new("boot", format!("{boot:.1} s until the agent spoke")));
+    }
+    if let Some(registers) = registers {
+        let places = symbols::places(&registers, &request.image);
+        facts.push(Fact::new("CPUs", places.join(", ")));
     }
     let mut notes = Vec::new();
     if transcript.total == 0 && verdict.completed() {

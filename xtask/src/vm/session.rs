@@ -66,6 +66,8 @@ pub(super) struct Outcome {
     /// The test that was running at the end.
     pub running: Option<String>,
     pub seconds: f64,
+    /// The CPUs' registers, of a guest that hung.
+    pub registers: Option<String>,
 }
 
 struct Session<'s> {
@@ -369,7 +371,8 @@ impl Session<'_> {
             let said = String::from_utf8_lossy(&self.said);
             let lines: Vec<&str> = said.lines().rev().take(3).collect();
             let said = lines.into_iter().rev().collect::<Vec<_>>().join(" / ");
-            let how = if code > 128 {
+            // Above the signals it is a code: virtme-ng's 255 for whatever went wrong.
+            let how = if (129..=192).contains(&code) {
                 format!("was ended by signal {}", code - 128)
             } else {
                 format!("ended with code {code}")
@@ -401,6 +404,7 @@ impl Session<'_> {
             times: self.times,
             running: self.running.map(|(_, name)| name),
             seconds: self.begun.elapsed().as_secs_f64(),
+            registers: self.registers,
         })
     }
 }

@@ -12,8 +12,6 @@
 
 #include "agent.h"
 
-#define MODULE_LIST	"modules.list"
-
 const char *modules_dir = "/lib/modules";
 
 int load_module(const char *path, const char *params)
@@ -48,49 +46,70 @@ static bool same_module(const char *a, const char *b)
 	return *a == *b;
 }
 
-/*
- * The list has a line for each module: its name, its files in the order in
- * which to load them (what it depends on first), a colon, its aliases.
- */
-static int modprobe_one(const char *wanted, const char *params)
+/* The module that an alias, as the kernel asks for it, stands for. */
+static const char *resolve_alias(const char *wanted)
 {
-	char line[16384], path[1024];
-	int err = ENOENT;
+	static char line[4096];
+	const char *found = NULL;
+	char path[1024];
 	FILE *list;
 
-	snprintf(path, sizeof(path), "%s/" MODULE_LIST, modules_dir);
+	snprintf(path, sizeof(path), "%s/modules.alias", modules_dir);
+	list = fopen(path, "re");
+	if (!list)
+		return NULL;
+	while (!found && fgets(line, sizeof(line), list)) {
+		char *save = NULL, *word = strtok_r(line, " \n", &save);
+		char *pattern = strtok_r(NULL, " \n", &save);
+		char *name = strtok_r(NULL, " \n", &save);
+
+		if (word && name && !strcmp(word, "alias") && !fnmatch(pattern, wanted, 0))
+			found = name;
+	}
+	fclose(list);
+	return found;
+}
+
+/* A line of modules.dep: a file, a colon, the files to load before it, last first. */
+static int load_line(char *line, const char *wanted, const char *params, bool *match)
+{
+	char *files[64], *word, *save = NULL, path[1024], name[128];
+	int nr = 0, err = 0;
+
+	for (word = strtok_r(line, " :\n", &save); word && nr < 64;
+	     word = strtok_r(NULL, " :\n", &save))
+		files[nr++] = word;
+	if (!nr)
+		return 0;
+	snprintf(name, sizeof(name), "%s", base_name(files[0]));
+	name[strcspn(name, ".")] = '\0';
+	*match = same_module(name, wanted);
+	if (!*match)
+		return 0;
+	while (!err && nr--) {
+		snprintf(path, sizeof(path), "%s/%s", modules_dir, files[nr]);
+		err = load_module(path, nr ? "" : params);
+	}
+	return err;
+}
+
+static int modprobe_one(const char *wanted, const char *params)
+{
+	char line[4096], path[1024];
+	const char *name;
+	bool match = false;
+	int err = 0;
+	FILE *list;
+
+	name = resolve_alias(wanted);
+	snprintf(path, sizeof(path), "%s/modules.dep", modules_dir);
 	list = fopen(path, "re");
 	if (!list)
 		return ENOENT;
-	while (fgets(line, sizeof(line), list)) {
-		char *files[64], *word, *save = NULL;
-		bool match, in_aliases = false;
-		int nr = 0, i;
-
-		word = strtok_r(line, " \n", &save);
-		if (!word)
-			continue;
-		match = same_module(word, wanted);
-		while ((word = strtok_r(NULL, " \n", &save))) {
-			if (!strcmp(word, ":"))
-				in_aliases = true;
-			else if (!in_aliases && nr < 64)
-				files[nr++] = word;
-			else if (in_aliases && !fnmatch(word, wanted, 0))
-				match = true;
-		}
-		if (!match || !nr)
-			continue;
-		for (i = 0; i < nr; i++) {
-			snprintf(path, sizeof(path), "%s/%s", modules_dir, files[i]);
-			err = load_module(path, i == nr - 1 ? params : "");
-			if (err)
-				break;
-		}
-		break;
-	}
+	while (!match && fgets(line, sizeof(line), list))
+		err = load_line(line, name ? name : wanted, params, &match);
 	fclose(list);
-	return err;
+	return match ? err : ENOENT;
 }
 
 static int remove_module(const char *name)

@@ -272,9 +272,11 @@ impl Test {
         let before = points.len();
         collect_points(children, points);
         // A parent that fails though no child did is a point of its own, else
-        // its failure would be counted nowhere.
-        let told = points.iter().skip(before).any(|t| !t.status.is_good());
-        if !self.status.is_good() && !told {
+        // its failure would be counted nowhere; so is one that was cut short.
+        let failed = |t: &Test| !t.status.is_good() && t.status != Status::NotRun;
+        let told = points.iter().skip(before).any(|t| failed(t));
+        let cut = matches!(self.status, Status::TimedOut | Status::Crashed);
+        if !self.status.is_good() && (cut || !told) {
             points.push(self);
         }
     }
