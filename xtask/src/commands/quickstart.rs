@@ -105,7 +105,12 @@ impl Quickstart {
         } else if self.no_guests {
             "left out".into()
         } else {
-            let tested = own::run(ctx, &["test-vm", "--series", name, "--base", &self.base])?;
+            // Tests on kernels with optional patches are for `test-vm` and `ci`.
+            let mut args = vec!["test-vm", "--series", name, "--base", &self.base];
+            for test in loaded.tests.iter().filter(|t| t.with.is_empty()) {
+                args.extend(["--test", &test.name]);
+            }
+            let tested = own::run(ctx, &args)?;
             proved.take(&tested);
             return Ok(proved);
         };
