@@ -1,6 +1,8 @@
 //! The documents say what the code does: each command line in them parses, each
 //! command has its line in the README, links lead somewhere.
 
+#![allow(clippy::unwrap_used)]
+
 use std::fs;
 use std::path::{Path, PathBuf};
 
