@@ -190,7 +190,9 @@ pub(super) fn lists(modules: &[Module]) -> [(&'static str, String); 2] {
         let before: String =
             m.chain.iter().rev().skip(1).map(|link| format!(" {link}.ko")).collect();
         dep.push_str(&format!("{}.ko:{before}\n", m.name));
-        for pattern in m.aliases.iter().filter(|a| !a.contains(char::is_whitespace)) {
+        for pattern in
+            m.aliases.iter().filter(|a| !a.is_empty() && !a.contains(char::is_whitespace))
+        {
             alias.push_str(&format!("alias {pattern} {}\n", m.name));
         }
     }
