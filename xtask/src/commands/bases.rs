@@ -22,7 +22,7 @@ enum Deed {
     List,
     /// One base: its commit, tree, version and where it came from.
     Show {
-        /// A known name, CLONE[@REV], URL[#REV], a tarball, or debian:PACKAGE[/SUITE].
+        /// A known name, CLONE or CLONE@REV, `URL[#REV]`, a tarball, or `debian:PACKAGE[/SUITE]`.
         base: String,
     },
     /// Bring bases into the store, those that are there already only with --refresh.

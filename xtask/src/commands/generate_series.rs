@@ -24,7 +24,7 @@ pub struct GenerateSeries {
     /// The series; `cargo xtask list` lists them.
     #[arg(required = true, value_name = "SERIES")]
     series: Vec<String>,
-    /// The kernel tree: a known name, PATH[@REV], URL[#REV], debian:PACKAGE, a tarball.
+    /// The kernel tree: a known name, PATH or PATH@REV, `URL[#REV]`, debian:PACKAGE, a tarball.
     #[arg(long, value_name = "BASE")]
     base: Option<String>,
     /// The version, where it is not the one in series.toml.

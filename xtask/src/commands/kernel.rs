@@ -99,7 +99,7 @@ impl Kernel {
     /// architecture.
     ///
     /// # Errors
-    /// As [`tree::worktree`] and [`build::build`].
+    /// As [`tree::worktree()`] and [`build::build()`].
     pub fn build(
         &self,
         ctx: &Ctx,

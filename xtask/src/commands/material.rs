@@ -25,7 +25,7 @@ use crate::tree::Store;
 /// Options that name it.
 #[derive(Debug, Args)]
 pub struct What {
-    /// The kernel tree: a known name, PATH[@REV], URL[#REV], debian:PACKAGE, a tarball.
+    /// The kernel tree: a known name, PATH or PATH@REV, `URL[#REV]`, debian:PACKAGE, a tarball.
     #[arg(long, value_name = "BASE", conflicts_with = "range")]
     base: Option<String>,
     /// Takes in this optional patch.

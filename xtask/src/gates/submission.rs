@@ -94,7 +94,7 @@ pub fn file(repo: &Repository, tree: Oid, path: &str) -> Result<Option<Vec<u8>>>
 /// there is no file.
 ///
 /// # Errors
-/// As [`file`].
+/// As [`file()`].
 pub fn text(repo: &Repository, tree: Oid, path: &str) -> Result<String> {
     let bytes = file(repo, tree, path)?.unwrap_or_default();
     Ok(String::from_utf8_lossy(&bytes).into_owned())

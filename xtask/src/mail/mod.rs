@@ -3,9 +3,9 @@
 //! [`write_series`] turns commits of a repository into the mails that
 //! `git format-patch` would write of them, byte for byte, plus what
 //! [`MailInput`] asks for on purpose: message ids and threading, tracking lines,
-//! the changelog, an encoding that survives the way. [`prove`] reads the mails as
+//! the changelog, an encoding that survives the way. [`prove()`] reads the mails as
 //! `git am` would, applies them in the object database and compares trees,
-//! authors and messages with the commits; [`apply`] is the part of it that gives
+//! authors and messages with the commits; [`apply()`] is the part of it that gives
 //! the trees.
 //!
 //! ```no_run

@@ -1,6 +1,6 @@
 //! Guests: boots a kernel, runs tests in it, and says what became of them.
 //!
-//! [`run`] is the entry. A guest is QEMU by itself, with an initramfs made here, or
+//! [`run()`] is the entry. A guest is QEMU by itself, with an initramfs made here, or
 //! virtme-ng; in both the same small agent runs the tests. Results come as KTAP
 //! on a virtio port of their own, signs of life on another, and the console is kept
 //! and searched for splats. However a guest ends, there is a [`Verdict`].
