@@ -20,8 +20,18 @@ const MUTANTS: &[(&str, &str)] = &[
 /// # Errors
 /// When the user ends it.
 pub fn selftests(stage: &mut Stage) -> Result<()> {
-    for series in crate::series::list(stage.ctx.dirs.project()?)? {
-        guest(stage, &format!("{series} on {BASE}"), &["--series", &series, "--base", BASE])?;
+    let project = stage.ctx.dirs.project()?.to_owned();
+    for name in crate::series::list(&project)? {
+        // Tests on kernels with optional patches need a kernel each: with --full.
+        let series = crate::series::load(&project, &name)?;
+        let tests = series.tests.iter().filter(|t| stage.full || t.with.is_empty());
+        let mut args = vec!["--series", &name, "--base", BASE];
+        args.extend(tests.flat_map(|t| ["--test", &t.name]));
+        if series.tests.is_empty() {
+            stage.add(format!("{name} on {BASE}"), Status::Skipped, "it has no guest test yet");
+        } else {
+            guest(stage, &format!("{name} on {BASE}"), &args)?;
+        }
     }
     Ok(())
 }
