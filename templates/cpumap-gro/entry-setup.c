@@ -7,12 +7,12 @@
 					"cpumap/%d/map:%d", cpu, map->id);
 	if (IS_ERR(thread))
 		goto del_napi;
+{%- if has.entry_refcnt %}
 
-{% if has.entry_refcnt -%}
 	get_cpu_map_entry(rcpu); /* 1-refcnt for being in cmap->cpu_map[] */
 	get_cpu_map_entry(rcpu); /* 1-refcnt for the NAPI */
+{%- endif %}
 
-{% endif -%}
 	/* Make sure the thread runs on a single CPU */
 	kthread_bind(thread, cpu);
 
