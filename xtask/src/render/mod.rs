@@ -6,6 +6,7 @@ pub mod deed;
 pub mod diff;
 pub mod edit;
 pub mod execute;
+pub mod extract;
 pub mod file_text;
 mod filters;
 pub mod locate;

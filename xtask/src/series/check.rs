@@ -336,6 +336,7 @@ impl Checker<'_> {
             tests.push(Test {
                 name: t.name.clone(),
                 sources,
+                extracts: self.extracts(t, &path)?,
                 kconfig: t.kconfig.clone(),
                 args: t.args.clone(),
                 timeout: t.timeout.unwrap_or(TEST_TIMEOUT),

@@ -3,6 +3,7 @@
 
 mod check;
 mod check_edit;
+mod check_extract;
 mod check_place;
 pub mod excerpt;
 pub mod key_path;

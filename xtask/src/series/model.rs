@@ -231,7 +231,7 @@ impl Deed {
 }
 
 /// A place that may be in another file.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Far {
     /// The other file.
     pub file: Option<String>,
@@ -242,7 +242,7 @@ pub struct Far {
 }
 
 /// Text that is taken from a file.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Capture {
     /// Where.
     pub place: Far,
@@ -293,6 +293,8 @@ pub struct Test {
     pub name: String,
     /// Sources, absolute.
     pub sources: Vec<PathBuf>,
+    /// Files that the sources include, made from the trees.
+    pub extracts: Vec<Extract>,
     /// Kconfig fragments.
     pub kconfig: Vec<String>,
     /// Arguments.
@@ -309,6 +311,17 @@ pub struct Test {
     pub memory: Option<String>,
     /// Optional patches that it needs.
     pub with: Vec<String>,
+}
+
+/// A file that a selftest's sources include: a place of a tree.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Extract {
+    /// The file's name.
+    pub name: String,
+    /// It is taken from the base, not from the rendered tree.
+    pub from_base: bool,
+    /// The place, with its file.
+    pub place: Capture,
 }
 
 /// A deliberate break of a series.

@@ -169,6 +169,12 @@ pub struct RawTest {
     /// C files below the series' `selftests/`, built as one static program.
     #[serde(default)]
     pub sources: Vec<String>,
+    /// Files that the sources include: each a place of the rendered tree.
+    #[serde(default)]
+    pub extract: BTreeMap<String, RawCapture>,
+    /// The same, each a place of the base as it is.
+    #[serde(default)]
+    pub extract_base: BTreeMap<String, RawCapture>,
     /// Kconfig fragments it needs.
     #[serde(default)]
     pub kconfig: Vec<String>,

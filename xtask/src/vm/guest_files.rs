@@ -163,7 +163,10 @@ fn host_program(
         }
         TestKind::Sources(sources) => {
             let out = dir.join(file_name(&test.name));
-            compile::compile(request.arch, sources, &out, &[])
+            let includes: Vec<String> =
+                test.includes.iter().map(|dir| format!("-I{}", dir.display())).collect();
+            let flags: Vec<&str> = includes.iter().map(String::as_str).collect();
+            compile::compile(request.arch, sources, &out, &flags)
                 .map_err(|e| e.context(format!("test {}", test.name)))?;
             Ok(Some(out))
         }

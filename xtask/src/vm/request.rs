@@ -63,6 +63,8 @@ pub struct TestProgram {
     pub name: String,
     /// What it is.
     pub kind: TestKind,
+    /// Folders of files that its sources include, beside their own.
+    pub includes: Vec<PathBuf>,
     /// Its arguments.
     pub args: Vec<String>,
     /// It is ended after this time.
@@ -73,7 +75,13 @@ impl TestProgram {
     /// A test without arguments, with kselftest's 45 seconds.
     #[must_use]
     pub fn new(name: impl Into<String>, kind: TestKind) -> TestProgram {
-        TestProgram { name: name.into(), kind, args: Vec::new(), timeout: Duration::from_secs(45) }
+        TestProgram {
+            name: name.into(),
+            kind,
+            includes: Vec::new(),
+            args: Vec::new(),
+            timeout: Duration::from_secs(45),
+        }
     }
 
     /// Whether it is a KUnit suite.

@@ -1,6 +1,7 @@
 //! `cargo xtask test-vm`: boots a kernel in a guest, runs tests in it, and
 //! reports what held.
 
+mod extract;
 pub(crate) mod group;
 mod image;
 mod mutants;

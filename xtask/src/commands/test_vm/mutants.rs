@@ -86,7 +86,7 @@ impl TestVm {
         };
         let label = format!("{}+{}", prepared.label, mutant.name);
         let built = Self::build(ctx, prepared, commit, &label, arch)?;
-        let mut request = self.series_request(prepared, &built, arch, place)?;
+        let mut request = self.series_request(prepared, (commit, &built), arch, place)?;
         request.name = format!("{label}, {arch}");
         request.tests.retain(|t| t.name == mutant.test);
         // What a mutant breaks may well come and go: it needs to fail once.

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::TestVm;
+use super::extract;
 use super::group::Group;
 use crate::build::Built;
 use crate::cli::Ctx;
@@ -85,7 +86,7 @@ impl TestVm {
     pub(super) fn series_request(
         &self,
         prepared: &Prepared,
-        built: &Built,
+        (commit, built): (Oid, &Built),
         arch: Arch,
         output: &Path,
     ) -> Result<GuestRequest> {
@@ -101,7 +102,8 @@ impl TestVm {
             let mut needs = Needs::default();
             for test in tests {
                 needs.take(series, test)?;
-                request.tests.push(program(test));
+                let includes = extract::write(&prepared.kernel, commit, test, output)?;
+                request.tests.push(TestProgram { includes, ..program(test) });
                 request.patches_text |= test.patches_text;
                 for module in &test.modules {
                     if !request.modules.contains(module) {
@@ -133,7 +135,7 @@ impl TestVm {
         };
         let built = Self::build(ctx, prepared, commit, &prepared.label, arch)?;
         std::fs::create_dir_all(place).at("create folder", place)?;
-        let request = self.series_request(prepared, &built, arch, place)?;
+        let request = self.series_request(prepared, (commit, &built), arch, place)?;
         let run = self.guest(ctx, &request)?;
         let mut suite = run.suite();
         suite.files = suite.files.iter().map(|f| format!("{files}{f}")).collect();
@@ -180,10 +182,9 @@ fn program(test: &Test) -> TestProgram {
         None => TestKind::Sources(test.sources.clone()),
     };
     TestProgram {
-        name: test.name.clone(),
-        kind,
         args: test.args.clone(),
         timeout: Duration::from_secs(test.timeout),
+        ..TestProgram::new(&test.name, kind)
     }
 }
 

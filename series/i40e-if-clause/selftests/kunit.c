@@ -1,0 +1,1 @@
+../../dynamic-calls/selftests/kunit.c
