@@ -22,7 +22,8 @@ pub fn extract(source: &dyn Source, extract: &Extract) -> Result<String> {
     };
     let file = FileText::new(path, file.bytes);
     let nothing = Captured::new();
-    match (Finder { file: &file, captured: &nothing }).find_one(&place.within, &place.at, false) {
+    let finder = Finder { file: &file, captured: &nothing, candidates: true };
+    match finder.find_one(&place.within, &place.at, false) {
         Ok(spot) => match std::str::from_utf8(file.get(spot.span.clone())) {
             Ok(text) => Ok(ended(text.replace("\r\n", "\n"))),
             Err(_) => {
