@@ -1,10 +1,12 @@
 //! Runs a command of this tool as its user would, in a process of its own: what
 //! `quickstart` and `ci` are put together from.
 
+use std::path::Path;
+
 use serde_json::Value;
 
 use crate::cli::Ctx;
-use crate::error::{Error, IoContext as _, Result};
+use crate::error::{Error, Result};
 use crate::host::process::Cmd;
 
 /// How a command ended, and its JSON result.
@@ -47,7 +49,8 @@ impl Ended {
 /// When it cannot be started, or the user ends it. A code other than 0 is no
 /// error here.
 pub fn run(ctx: &Ctx, args: &[&str]) -> Result<Ended> {
-    let exe = std::env::current_exe().at("find", std::path::Path::new("this program"))?;
+    // Not by its path: `cargo test`, a stage of `ci`, may put another build there.
+    let exe = Path::new("/proc/self/exe");
     let project = ctx.dirs.project()?;
     let line = format!("cargo xtask {}", shell_words::join(args));
     ctx.ui.note(&format!("$ {line}"));
