@@ -141,6 +141,20 @@ fn a_killed_import_leaves_nothing() {
 }
 
 #[test]
+fn two_imports_at_once_make_one() {
+    let h = Host::new();
+    h.tarball(8 << 20);
+    let start = || {
+        h.xtask(&["import", "l.tar"]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+    };
+    let mut both = [start(), start()];
+    for child in &mut both {
+        assert_eq!(child.wait().unwrap().code(), Some(0));
+    }
+    assert_eq!(names(&h.store().join("objects/pack")).len(), 2, "one pack and its index");
+}
+
+#[test]
 fn an_import_killed_while_its_pack_joins_is_undone() {
     let h = Host::new();
     h.tarball(1 << 17);

@@ -86,7 +86,7 @@ struct RawBase {
     debian: Option<String>,
     suite: Option<String>,
     archive: Option<String>,
-    clone: Option<PathBuf>,
+    clone: Option<String>,
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -203,6 +203,11 @@ fn origin(name: &str, raw: &RawBase) -> Result<Origin> {
             "give it one of: git (with branch), debian (with suite), archive, clone (with branch)",
         )
     };
+    // Relative to what would be anyone's guess.
+    let place = |path: &str| {
+        let path = spec::expand_home(path);
+        if path.is_absolute() { Ok(path) } else { Err(bad("its path is not absolute")) }
+    };
     let origin = match (&raw.git, &raw.debian, &raw.archive, &raw.clone) {
         (Some(url), None, None, None) => {
             Origin::Git { url: url.clone(), branch: raw.branch.clone() }
@@ -214,9 +219,9 @@ fn origin(name: &str, raw: &RawBase) -> Result<Origin> {
         (None, None, Some(at), None) if at.contains("://") => {
             Origin::ArchiveUrl { url: at.clone() }
         }
-        (None, None, Some(at), None) => Origin::Archive { path: at.into() },
+        (None, None, Some(at), None) => Origin::Archive { path: place(at)? },
         (None, None, None, Some(path)) => {
-            Origin::Clone { path: path.clone(), rev: raw.branch.clone() }
+            Origin::Clone { path: place(path)?, rev: raw.branch.clone() }
         }
         (None, None, None, None) => return Err(bad("it does not say where it comes from")),
         _ => return Err(bad("it says more than one place to come from")),
@@ -262,6 +267,7 @@ mod tests {
             ("[base.x]\ndebian = \"p\"\nbranch = \"b\"\n", "branch means nothing"),
             ("[base.x]\ngit = \"u\"\nsuite = \"b\"\n", "suite means nothing"),
             ("[base.x]\ndebian = \"-o\"\n", "no name of a Debian package"),
+            ("[base.x]\nclone = \"linux\"\n", "not absolute"),
             ("[base.x]\ngti = \"u\"\n", "unknown field `gti`"),
             ("base = 1\n", "line 1"),
         ] {

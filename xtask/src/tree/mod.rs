@@ -142,6 +142,7 @@ fn bring(
     }
     let held = store.lock(ui)?;
     // Another run may have brought it while we waited.
+    store.repo().odb()?.refresh()?;
     if !fresh && let Some(base) = at_hand(ui, store, spec)? {
         return Ok(base);
     }

@@ -162,7 +162,8 @@ fn existing_dir(text: &str) -> Option<(PathBuf, Option<String>)> {
     })
 }
 
-fn expand_home(text: &str) -> PathBuf {
+/// A path that may begin with `~/`.
+pub(crate) fn expand_home(text: &str) -> PathBuf {
     match (text.strip_prefix("~/"), std::env::var_os("HOME")) {
         (Some(rest), Some(home)) => Path::new(&home).join(rest),
         _ => PathBuf::from(text),

@@ -18,6 +18,9 @@ use crate::tree::object::ObjectKind;
 /// Deflates objects into pack entries.
 pub struct Deflater {
     deflate: Compressor,
+    /// Room for the largest entry so far: making room anew for each costs as
+    /// much as a third of deflating does.
+    room: Vec<u8>,
 }
 
 impl Default for Deflater {
@@ -25,7 +28,7 @@ impl Default for Deflater {
     /// would store the bytes as they are.)
     fn default() -> Deflater {
         let level = CompressionLvl::new(1).unwrap_or_default();
-        Deflater { deflate: Compressor::new(level) }
+        Deflater { deflate: Compressor::new(level), room: Vec::new() }
     }
 }
 
@@ -46,14 +49,15 @@ impl Deflater {
             size >>= 7;
         }
         out.push(byte);
-        let at = out.len();
-        out.resize(at + self.deflate.zlib_compress_bound(bytes.len()), 0);
-        let room = out.get_mut(at..).unwrap_or_default();
+        let bound = self.deflate.zlib_compress_bound(bytes.len());
+        if self.room.len() < bound {
+            self.room.resize(bound, 0);
+        }
         let n = self
             .deflate
-            .zlib_compress(bytes, room)
+            .zlib_compress(bytes, &mut self.room)
             .map_err(|e| Error::host("cannot deflate an object").found(e.to_string()))?;
-        out.truncate(at + n);
+        out.extend_from_slice(self.room.get(..n).unwrap_or_default());
         let entry = out.get(start..).unwrap_or_default();
         Ok(Packed { len: entry.len() as u64, crc: libdeflater::crc32(entry) })
     }
