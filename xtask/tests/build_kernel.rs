@@ -36,7 +36,7 @@ $(O)/%.o: %.c
 	@echo '  CC      $*.o'
 	@sed -n 's,.*WARN.*,$(CURDIR)/$<:1:2: warning: unused variable [-Wunused],p' $< >&2
 	@sh $(FAKE) >&2
-	@cp $< $@
+	@$(CC) -c $< -o $@
 modules:
 	@mkdir -p $(O)/net
 	@echo module > $(O)/net/af_packet.ko
@@ -184,10 +184,8 @@ fn the_reproducer_builds_the_same() {
         .arg(place.path("again"))
         .assert()
         .code(0);
-    assert_eq!(
-        place.read("again/vmlinux").into_bytes(),
-        std::fs::read(dir.join("vmlinux")).unwrap()
-    );
+    let read = |path: PathBuf| std::fs::read(path).unwrap();
+    assert_eq!(read(place.path("again/vmlinux")), read(dir.join("vmlinux")));
 }
 
 #[test]
@@ -375,6 +373,104 @@ fn missing_tools_are_named_at_once() {
         .assert()
         .code(3)
         .stderr(contains("ld.lld-77").and(contains("lld-77")));
+}
+
+#[test]
+fn what_ccache_did_is_told() {
+    if which::which("ccache").is_err() {
+        return;
+    }
+    let place = Place::new();
+    let numbers = |source: &str, objdir: &str, more: &[&str]| {
+        let mut cmd = place.build(source);
+        cmd.arg("--build-dir").arg(place.path(objdir)).arg("--output").arg(place.path("out"));
+        cmd.args(more).assert().code(0);
+        json(&place.path("out/metadata.json"))["ccache"].clone()
+    };
+    place.source("other");
+    let hits = |n: &serde_json::Value| {
+        n["direct-hits"].as_u64().unwrap() + n["preprocessed-hits"].as_u64().unwrap()
+    };
+    let first = numbers("linux", "o1", &[]);
+    assert_eq!((hits(&first), first["misses"].as_u64()), (0, Some(2)), "{first}");
+    // Another source of the same text, at the same place relative to its objects.
+    let again = numbers("other", "o2", &[]);
+    assert_eq!((hits(&again), again["misses"].as_u64()), (2, Some(0)), "{again}");
+    assert!(numbers("linux", "o3", &["--wrapper", "none"]).is_null());
+}
+
+#[test]
+fn an_interrupted_build_leaves_no_product_and_no_child() {
+    let place = Place::new();
+    place.write("fake.sh", "echo $$ > $1.pid; sleep 50\n");
+    let mut cmd = std::process::Command::new(assert_cmd::cargo::cargo_bin!("xtask"));
+    cmd.current_dir(place.path("project"))
+        .env("XDG_CACHE_HOME", place.path("cache"))
+        .args(["build-kernel", "--arch", "toy", "--build-dir"])
+        .arg(place.path("objdir"))
+        .arg("--source")
+        .arg(place.path("linux"))
+        .arg(format!("FAKE={} {}", place.path("fake.sh").display(), place.path("fake").display()))
+        .stderr(std::process::Stdio::null());
+    let mut child = cmd.spawn().unwrap();
+    let pid = loop {
+        let written = std::fs::read_to_string(place.path("fake.pid")).unwrap_or_default();
+        if let Ok(pid) = written.trim().parse::<i32>() {
+            break pid;
+        }
+        assert!(child.try_wait().unwrap().is_none(), "it ended before the compiler began");
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    };
+    let us = nix::unistd::Pid::from_raw(i32::try_from(child.id()).unwrap());
+    nix::sys::signal::kill(us, nix::sys::signal::Signal::SIGINT).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert!(!place.path("project/out").exists());
+    let gone = || nix::sys::signal::kill(nix::unistd::Pid::from_raw(pid), None).is_err();
+    let end = std::time::Instant::now() + std::time::Duration::from_secs(5);
+    while !gone() && std::time::Instant::now() < end {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    assert!(gone(), "the compiler {pid} outlived us");
+    place
+        .build("linux")
+        .arg("--build-dir")
+        .arg(place.path("objdir"))
+        .assert()
+        .code(0)
+        .stderr(contains("did not come to its end"));
+    // What make said of its end belongs to that build alone.
+    let diagnostics = json(&product(&place, "linux").join("diagnostics.json"));
+    assert_eq!(diagnostics.as_array().unwrap().len(), 1, "{diagnostics}");
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_failure() {
+    let place = Place::new();
+    place.build("linux").assert().code(0);
+    let mut cmd = std::process::Command::new(assert_cmd::cargo::cargo_bin!("xtask"));
+    cmd.current_dir(place.path("project"))
+        .env("XDG_CACHE_HOME", place.path("cache"))
+        .args(["build-kernel", "--arch", "toy", "--source"])
+        .arg(place.path("linux"))
+        .stdout(std::process::Stdio::piped());
+    let mut child = cmd.spawn().unwrap();
+    drop(child.stdout.take());
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+}
+
+#[test]
+fn objects_of_other_flags_are_kept_apart() {
+    let place = Place::new();
+    for args in [&[][..], &["W=1"], &["C=1"]] {
+        place.build("linux").args(args).assert().code(0);
+    }
+    let objdirs = std::fs::read_dir(place.path("cache/kseries/objdirs")).unwrap().flatten().next();
+    let names: Vec<_> = std::fs::read_dir(objdirs.unwrap().path())
+        .unwrap()
+        .map(|e| e.unwrap().file_name().into_string().unwrap())
+        .collect();
+    assert_eq!(names.iter().filter(|n| n.ends_with("-W1")).count(), 1, "{names:?}");
+    assert_eq!(names.len(), 2, "{names:?}");
 }
 
 #[test]

@@ -49,16 +49,16 @@ impl Numbers {
 
 impl Ccache {
     /// Sets it up, when it is there: `cache` is our cache folder, `basedir` the folder
-    /// that has both source and objects, `state` where the log of this build goes.
+    /// that has both source and objects, when there is one, `state` where the log of this build goes.
     #[must_use]
-    pub fn find(cache: &Path, basedir: &Path, state: &Path) -> Option<Ccache> {
+    pub fn find(cache: &Path, basedir: Option<&Path>, state: &Path) -> Option<Ccache> {
         which::which("ccache").ok()?;
         let log = state.join("ccache.log");
         let mut env = vec![
-            ("CCACHE_BASEDIR", basedir.display().to_string()),
             ("CCACHE_NOHASHDIR", "1".to_owned()),
             ("CCACHE_STATSLOG", log.display().to_string()),
         ];
+        env.extend(basedir.map(|b| ("CCACHE_BASEDIR", b.display().to_string())));
         // The user's own cache and limit count; ours is apart from what they compile else.
         if std::env::var_os("CCACHE_DIR").is_none() {
             env.push(("CCACHE_DIR", cache.join("ccache").display().to_string()));

@@ -120,6 +120,7 @@ mod tests {
             steps: std::collections::BTreeMap::new(),
             tail: log.to_owned(),
             seconds: 0.0,
+            cpu_seconds: 0.0,
         };
         let make = Make {
             source: "/s".into(),

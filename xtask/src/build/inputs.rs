@@ -2,7 +2,7 @@
 //! differ: the hash decides whether anything is run, the difference says why.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
@@ -119,15 +119,19 @@ pub fn hex(bytes: &[u8]) -> String {
 
 /// The fingerprint of a folder that is not known by a git tree: names, sizes, modes
 /// and times of modification of all files, which is what make goes by as well.
-/// Version control and editors' leavings do not count.
+/// Version control does not count, nor do the folders of `skip`, such as an object
+/// directory that a user keeps in the tree.
 ///
 /// # Errors
 /// When the folder cannot be read.
-pub fn fingerprint(source: &Path) -> Result<String> {
+pub fn fingerprint(source: &Path, skip: &[PathBuf]) -> Result<String> {
     use std::os::unix::fs::MetadataExt as _;
     let mut hash = Sha256::new();
     let walk = walkdir::WalkDir::new(source).sort_by_file_name().into_iter();
-    for entry in walk.filter_entry(|e| e.file_name() != ".git") {
+    let counts = |e: &walkdir::DirEntry| {
+        e.file_name() != ".git" && skip.iter().all(|s| s.as_path() != e.path())
+    };
+    for entry in walk.filter_entry(counts) {
         let unreadable = |e: walkdir::Error| {
             Error::host(format!("cannot read the source {}", source.display())).found(e.to_string())
         };
@@ -208,12 +212,18 @@ mod tests {
     fn a_fingerprint_sees_edits_and_not_git() {
         let t = tempfile::tempdir().unwrap();
         std::fs::write(t.path().join("a"), "1").unwrap();
-        let one = fingerprint(t.path()).unwrap();
+        let one = fingerprint(t.path(), &[]).unwrap();
         std::fs::create_dir(t.path().join(".git")).unwrap();
         std::fs::write(t.path().join(".git/x"), "1").unwrap();
-        assert_eq!(fingerprint(t.path()).unwrap(), one);
+        assert_eq!(fingerprint(t.path(), &[]).unwrap(), one);
+        let build = t.path().join("build");
+        std::fs::create_dir(&build).unwrap();
+        std::fs::write(build.join("x"), "1").unwrap();
+        assert_eq!(fingerprint(t.path(), std::slice::from_ref(&build)).unwrap(), one);
+        assert_ne!(fingerprint(t.path(), &[]).unwrap(), one);
+        std::fs::remove_dir_all(build).unwrap();
         std::fs::write(t.path().join("a"), "12").unwrap();
-        assert_ne!(fingerprint(t.path()).unwrap(), one);
-        assert!(fingerprint(&t.path().join("none")).is_err());
+        assert_ne!(fingerprint(t.path(), &[]).unwrap(), one);
+        assert!(fingerprint(&t.path().join("none"), &[]).is_err());
     }
 }

@@ -77,6 +77,8 @@ pub struct Finished {
     pub tail: String,
     /// Seconds.
     pub seconds: f64,
+    /// Seconds of processor time, of all that it ran.
+    pub cpu_seconds: f64,
 }
 
 impl Make {
@@ -170,6 +172,7 @@ impl Make {
         step: &Step,
     ) -> Result<Finished> {
         let begun = Instant::now();
+        let cpu = children_cpu();
         let mut cmd = self.command(goals);
         for (name, value) in env {
             cmd = cmd.env(name, value);
@@ -205,8 +208,22 @@ impl Make {
             steps,
             tail: tail.0,
             seconds: begun.elapsed().as_secs_f64(),
+            cpu_seconds: children_cpu() - cpu,
         })
     }
+}
+
+/// Processor time of all children that have ended, and of theirs.
+fn children_cpu() -> f64 {
+    use nix::sys::resource::{UsageWho, getrusage};
+    use nix::sys::time::TimeValLike as _;
+    getrusage(UsageWho::RUSAGE_CHILDREN).map_or(0.0, |usage| {
+        let micros = usage.user_time().num_microseconds() + usage.system_time().num_microseconds();
+        // Micros of any build fit the 52 bits of a double.
+        #[allow(clippy::cast_precision_loss)]
+        let seconds = micros as f64 / 1e6;
+        seconds
+    })
 }
 
 /// The last lines of an output.

@@ -97,6 +97,7 @@ pub fn build(ui: &Ui, dirs: &Dirs, request: &Request) -> Result<Built> {
     let seconds = BTreeMap::from([
         ("configure".to_owned(), round(configured.made.seconds)),
         ("make".to_owned(), round(made.seconds)),
+        ("make-cpu".to_owned(), round(made.cpu_seconds)),
     ]);
     let metadata = Metadata {
         inputs_hash: hash,
@@ -112,7 +113,7 @@ pub fn build(ui: &Ui, dirs: &Dirs, request: &Request) -> Result<Built> {
         steps: made.steps.clone(),
         seconds,
         ccache: numbers,
-        reproducer: request.command.clone(),
+        reproducer: command_line(),
         objdir: objdir.path.clone(),
         inputs: plan.inputs.clone(),
     };
@@ -130,9 +131,12 @@ pub fn build(ui: &Ui, dirs: &Dirs, request: &Request) -> Result<Built> {
 fn make_for(dirs: &Dirs, request: &Request, plan: &Plan, objdir: &Objdir) -> Make {
     let source =
         std::path::absolute(&request.source.path).unwrap_or_else(|_| request.source.path.clone());
-    let basedir = common_folder(&source, &objdir.path);
-    let ccache =
-        request.ccache.then(|| Ccache::find(dirs.cache(), &basedir, &objdir.state_dir())).flatten();
+    // Below the root alone, system headers would be named from afar too.
+    let basedir = Some(common_folder(&source, &objdir.path)).filter(|b| b.parent().is_some());
+    let ccache = request
+        .ccache
+        .then(|| Ccache::find(dirs.cache(), basedir.as_deref(), &objdir.state_dir()))
+        .flatten();
     Make {
         assignments: Make::assignments(
             &plan.arch.make_arch,
@@ -151,6 +155,12 @@ fn make_for(dirs: &Dirs, request: &Request, plan: &Plan, objdir: &Objdir) -> Mak
 /// The deepest folder that has both.
 fn common_folder(a: &Path, b: &Path) -> PathBuf {
     a.components().zip(b.components()).take_while(|(x, y)| x == y).map(|(x, _)| x).collect()
+}
+
+/// What was typed: whatever the command was, it gives the same product again.
+fn command_line() -> String {
+    let words = std::env::args_os().skip(1).map(|a| a.to_string_lossy().into_owned());
+    format!("cargo xtask {}", shell_words::join(words.collect::<Vec<_>>()))
 }
 
 /// Why anything is made at all.
@@ -196,8 +206,9 @@ fn changed_symbols(configured: &Configured) -> Option<String> {
 }
 
 fn summary(made: &Finished, numbers: Option<ccache::Numbers>) -> String {
+    let cpu = made.cpu_seconds;
     let compiled = made.steps.get("CC").copied().unwrap_or(0);
-    let mut text = format!("{compiled} objects compiled");
+    let mut text = format!("{compiled} objects compiled, {cpu:.0} s of processor time");
     if let Some(n) = numbers.filter(|n| n.total() > 0) {
         text.push_str(&format!(", ccache had {} of {}", n.hits(), n.total()));
     }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use crate::build::diagnostics::Diagnostic;
+use crate::build::diagnostics::{Diagnostic, Severity};
 use crate::build::inputs::Inputs;
 use crate::build::make::Finished;
 use crate::error::{Error, IoContext as _, Result};
@@ -41,10 +41,14 @@ pub struct State {
 }
 
 impl State {
-    /// Forgets what belongs to no object (the configuration, make itself): it is
-    /// said anew each time.
+    /// Forgets what belongs to no object (the configuration, make itself), which is
+    /// said anew each time, and errors: what failed is made anew, or is no longer asked.
     pub fn begin(&mut self) {
         self.diagnostics.remove("");
+        for all in self.diagnostics.values_mut() {
+            all.retain(|d| d.severity == Severity::Warning);
+        }
+        self.diagnostics.retain(|_, all| !all.is_empty());
     }
 
     /// Puts the diagnostics of what was made anew in the place of the old ones.

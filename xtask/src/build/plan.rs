@@ -90,7 +90,10 @@ pub fn plan(dirs: &Dirs, request: &Request) -> Result<Plan> {
     let toolchain = asked.probe()?;
 
     let flavours = targets.flavours(&names);
-    let target = [vec![arch.name.as_str(), &toolchain.name], flavours].concat().join("-");
+    let flags = vars.objects_name();
+    let target = [arch.name.as_str(), &toolchain.name];
+    let target: Vec<&str> = target.into_iter().chain(flavours).chain(flags.as_deref()).collect();
+    let target = target.join("-");
     let explicit = request.objdir.as_deref().or_else(|| vars.objdir().map(Path::new));
     let objdir = objdir::place(dirs, source, request.source.objdirs.as_deref(), explicit, &target)?;
     let output = match &request.output {

@@ -71,8 +71,6 @@ pub struct Request {
     pub ccache: bool,
     /// Whether to run make though the product is of the same inputs.
     pub force: bool,
-    /// A command that gives the same product, for the metadata.
-    pub command: String,
 }
 
 impl Request {
@@ -94,7 +92,6 @@ impl Request {
             jobs: None,
             ccache: true,
             force: false,
-            command: String::new(),
         }
     }
 }

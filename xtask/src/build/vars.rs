@@ -3,6 +3,9 @@
 
 use std::collections::BTreeMap;
 
+use sha2::{Digest as _, Sha256};
+
+use crate::build::inputs::hex;
 use crate::error::{Error, Result};
 
 /// Variables that change what is built: they are inputs. Others stay the host's affair.
@@ -40,6 +43,21 @@ const INPUTS: &[&str] = &[
 
 /// Which of them the tool sets by itself, from its own options.
 const OURS: &[&str] = &["ARCH", "CROSS_COMPILE", "LLVM", "CC", "HOSTCC", "O", "KBUILD_OUTPUT"];
+
+/// Inputs that change few objects, or none: objects may be shared across them.
+const LIGHT: &[&str] = &[
+    "C",
+    "CF",
+    "CHECK",
+    "LOCALVERSION",
+    "SOURCE_DATE_EPOCH",
+    "KBUILD_BUILD_TIMESTAMP",
+    "KBUILD_BUILD_USER",
+    "KBUILD_BUILD_HOST",
+    "KBUILD_BUILD_VERSION",
+    "KBUILD_MODPOST_WARN",
+    "LD",
+];
 
 /// The variables of one build.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -97,6 +115,22 @@ impl Vars {
         all.retain(|name, _| !OURS.contains(&name.as_str()) && name != "V");
         all
     }
+
+    /// A name for those that change the command line of every compiler, so that their
+    /// objects are kept apart: `W1`, a hash for anything longer; nothing for none.
+    #[must_use]
+    pub fn objects_name(&self) -> Option<String> {
+        let mut inputs = self.inputs();
+        inputs.retain(|name, value| !LIGHT.contains(&name.as_str()) && !value.is_empty());
+        let text: Vec<String> = inputs.iter().map(|(n, v)| format!("{n}{v}")).collect();
+        let text = text.join("-");
+        let plain = text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-');
+        match text.len() {
+            0 => None,
+            n if n <= 16 && plain => Some(text),
+            _ => hex(&Sha256::digest(&text)).get(..8).map(str::to_owned),
+        }
+    }
 }
 
 /// Reads `NAME=value`.
@@ -116,6 +150,16 @@ pub fn parse(word: &str) -> Result<(String, String)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn objects_of_other_flags_are_kept_apart() {
+        let name = |vars: &[(&str, &str)]| Vars::of(vars).objects_name();
+        assert_eq!(name(&[("C", "1"), ("ARCH", "arm64"), ("KCFLAGS", "")]), None);
+        assert_eq!(name(&[("W", "1"), ("C", "1")]).as_deref(), Some("W1"));
+        let flags = name(&[("KCFLAGS", "-O1 -g")]).unwrap();
+        assert_eq!(flags.len(), 8);
+        assert_ne!(name(&[("KCFLAGS", "-O2 -g")]).unwrap(), flags);
+    }
 
     #[test]
     fn precedence() {

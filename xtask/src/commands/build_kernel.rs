@@ -100,7 +100,8 @@ impl BuildKernel {
         let arch = self.arch(&make_vars);
         let built = match &self.source {
             Some(path) => {
-                let mut request = Request::new(path_source(path)?, &arch);
+                let source = path_source(path, &self.folders_inside(ctx, &make_vars))?;
+                let mut request = Request::new(source, &arch);
                 self.fill(&mut request, make_vars);
                 build::build(&ctx.ui, &ctx.dirs, &request)?
             }
@@ -108,6 +109,14 @@ impl BuildKernel {
         };
         show(ctx, &built)?;
         Ok(Outcome::Held)
+    }
+
+    /// Folders that may lie in a source without being a part of it.
+    fn folders_inside(&self, ctx: &Ctx, make_vars: &[(String, String)]) -> Vec<PathBuf> {
+        let vars = vars::Vars::new(make_vars);
+        let named = [self.build_dir.clone(), self.output.clone(), vars.objdir().map(PathBuf::from)];
+        let all = named.into_iter().flatten().chain(ctx.dirs.out().ok());
+        all.filter_map(|p| std::path::absolute(p).ok()).collect()
     }
 
     /// Builds a base of the store, with a series on it or as it is.
@@ -163,7 +172,6 @@ impl BuildKernel {
         request.jobs = self.jobs;
         request.ccache = self.wrapper == "ccache";
         request.force = self.force;
-        request.command = command_line();
     }
 
     fn arch(&self, make_vars: &[(String, String)]) -> String {
@@ -176,22 +184,15 @@ impl BuildKernel {
     }
 }
 
-fn path_source(path: &Path) -> Result<Source> {
+fn path_source(path: &Path, skip: &[PathBuf]) -> Result<Source> {
     let path = std::path::absolute(path).at("find", path)?;
     let name = path.file_name().map(|n| n.to_string_lossy().into_owned());
     Ok(Source {
         label: name.unwrap_or_else(|| "kernel".into()),
-        identity: Identity::Files { fingerprint: fingerprint(&path)? },
+        identity: Identity::Files { fingerprint: fingerprint(&path, skip)? },
         path,
         objdirs: None,
     })
-}
-
-/// What was typed, for the metadata.
-fn command_line() -> String {
-    let words: Vec<String> =
-        std::env::args_os().skip(1).map(|a| a.to_string_lossy().into_owned()).collect();
-    format!("cargo xtask {}", shell_words::join(words))
 }
 
 fn show(ctx: &Ctx, built: &Built) -> Result<()> {
