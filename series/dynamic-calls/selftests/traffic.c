@@ -149,7 +149,7 @@ static const char *open_packet(enum flow flow)
 
 const char *traffic_open(enum flow flow)
 {
-	struct timeval wait = { .tv_sec = 5 };
+	struct timeval wait = { .tv_sec = 2 };
 	const char *failed;
 
 	if (flow == FLOW_IPV4)
@@ -222,7 +222,7 @@ static bool receive_ring(enum flow flow, uint32_t *number)
 
 	frame = (void *)(flows[flow].ring + flows[flow].frame * RING_FRAME);
 	if (!(frame->tp_status & TP_STATUS_USER))
-		poll(&ready, 1, 5000);
+		poll(&ready, 1, 2000);
 	if (!(frame->tp_status & TP_STATUS_USER))
 		return false;
 	memcpy(number, (char *)frame + frame->tp_net, sizeof(*number));
@@ -249,12 +249,13 @@ static bool receive_one(enum flow flow, uint32_t *number)
 	return true;
 }
 
-unsigned long traffic_run(enum flow flow, unsigned long count)
+unsigned long traffic_run(enum flow flow, unsigned long count,
+			  unsigned long enough)
 {
 	unsigned long wrong = 0;
 	uint32_t number;
 
-	while (count--) {
+	while (count-- && wrong < enough) {
 		uint32_t sent = flows[flow].next++;
 
 		if (!send_one(flow, sent) || !receive_one(flow, &number) ||

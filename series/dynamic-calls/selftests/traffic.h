@@ -36,9 +36,10 @@ void traffic_tap_close(void);
 unsigned long traffic_tap_drain(void);
 
 /*
- * Sends and receives @count packets; returns how many were lost, damaged or
- * came twice.
+ * Sends and receives @count packets, or fewer when @enough did not come back
+ * as they were sent; returns how many did not.
  */
-unsigned long traffic_run(enum flow flow, unsigned long count);
+unsigned long traffic_run(enum flow flow, unsigned long count,
+			  unsigned long enough);
 
 #endif
