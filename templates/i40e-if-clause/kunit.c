@@ -189,4 +189,5 @@ static struct kunit_suite i40e_xdp_suite = {
 	.name = "i40e_xdp",
 	.test_cases = i40e_xdp_cases,
 };
+
 kunit_test_suite(i40e_xdp_suite);
