@@ -69,6 +69,7 @@ fn item(kind: ItemKind, name: Range<usize>, span: Range<usize>) -> Directive {
         body: None,
         macro_name: None,
         torn: false,
+        glued: false,
     })
 }
 

@@ -12,7 +12,7 @@ mod head;
 use std::ops::Range;
 
 use crate::lex::{Language, Lexer, Token, TokenKind};
-use crate::lines::line_start;
+use crate::lines::{line_at, line_start};
 
 pub use directive::Branch;
 pub use directive::normal_condition;
@@ -51,6 +51,8 @@ pub struct Item {
     pub macro_name: Option<Range<usize>>,
     /// It begins in one preprocessor branch and ends in another.
     pub torn: bool,
+    /// A macro's use without `;` stands right above it, and may belong to it.
+    pub glued: bool,
 }
 
 impl Item {
@@ -141,6 +143,7 @@ struct Pending {
     ends_with_brace: bool,
     place: (usize, usize),
     torn: bool,
+    glued: bool,
 }
 
 /// What a conditional saves and restores.
@@ -160,7 +163,13 @@ struct Scanner<'s> {
 
 impl Scanner<'_> {
     fn directive(&mut self, tokens: &[Token]) {
-        match directive::read(self.src, tokens) {
+        let directive = directive::read(self.src, tokens);
+        let conditional = !matches!(directive, Directive::Item(_) | Directive::Other);
+        // It is complete, and must not be seen in each branch.
+        if conditional && self.state.parens == 0 && self.is_bare_invocation() {
+            self.finish(None);
+        }
+        match directive {
             Directive::Item(item) => self.items.push(item),
             Directive::If { span, condition } => {
                 self.conditionals.open(span, condition, &self.state);
@@ -177,7 +186,9 @@ impl Scanner<'_> {
 
     fn token(&mut self, token: Token) {
         let text = token.of(self.src);
-        if self.state.braces == 0 && self.state.parens == 0 && self.bare_invocation_ends(&token) {
+        let mut glued = false;
+        if self.state.braces == 0 && self.state.parens == 0 && self.ends_without_semicolon(&token) {
+            glued = self.adjoins(&token);
             self.finish(None);
         }
         match text {
@@ -196,6 +207,7 @@ impl Scanner<'_> {
                 }
                 self.begin(token);
                 if let Some(p) = &mut self.state.pending {
+                    p.glued |= glued;
                     p.head.push(token);
                 }
             }
@@ -213,6 +225,7 @@ impl Scanner<'_> {
                 ends_with_brace: false,
                 place: self.conditionals.place(),
                 torn: false,
+                glued: false,
             });
         }
     }
@@ -242,7 +255,8 @@ impl Scanner<'_> {
             return;
         }
         self.state.braces -= 1;
-        if self.state.braces > 0 && line_start(self.src, token.start) == token.start {
+        let is_function = self.state.pending.as_ref().is_none_or(|p| p.ends_with_brace);
+        if self.state.braces > 0 && self.ends_item_by_style(&token, is_function) {
             self.state.braces = 0;
             if let Some(p) = &mut self.state.pending {
                 p.torn = true;
@@ -259,18 +273,66 @@ impl Scanner<'_> {
         }
     }
 
-    /// A macro's use without `;` ends where the next line begins with a word:
-    /// `MODULE_ALIAS("x")`, then `static int …`.
-    fn bare_invocation_ends(&self, token: &Token) -> bool {
+    /// Whether a `}` in column 0 ends the top-level item around it, whatever the
+    /// count of braces says: a function's stands alone on its line, a type's has
+    /// `;` or attributes behind it.
+    fn ends_item_by_style(&self, token: &Token, is_function: bool) -> bool {
+        if line_start(self.src, token.start) != token.start {
+            return false;
+        }
+        let line = line_at(self.src, token.start);
+        let rest = line.get(1..).unwrap_or_default().trim_ascii_start();
+        match rest.first() {
+            None => is_function,
+            Some(b'/') => is_function,
+            Some(b';') => !is_function,
+            Some(b) => !is_function && (b.is_ascii_alphabetic() || *b == b'_'),
+        }
+    }
+
+    /// A macro's use without `;` ends before a blank line, or where the next line
+    /// begins with a word: `MODULE_ALIAS("x")`, then `static int …`.
+    fn ends_without_semicolon(&self, token: &Token) -> bool {
         let Some(p) = &self.state.pending else { return false };
-        let [first, second, .., last] = p.head.as_slice() else { return false };
-        p.open.is_none()
-            && token.kind == TokenKind::Word
+        let Some(last) = p.head.last() else { return false };
+        if p.open.is_some() {
+            return false;
+        }
+        let complete = last.kind == TokenKind::Word || last.of(self.src) == b")";
+        if complete && token.of(self.src) != b"{" && self.has_blank_line(last.end..token.start) {
+            return true;
+        }
+        token.kind == TokenKind::Word
             && line_start(self.src, token.start) == token.start
-            && second.of(self.src) == b"("
-            && last.of(self.src) == b")"
+            && self.is_bare_invocation()
+    }
+
+    /// Whether what stands there so far is a macro's use and nothing else.
+    fn is_bare_invocation(&self) -> bool {
+        let Some(p) = self.state.pending.as_ref().filter(|p| p.open.is_none()) else {
+            return false;
+        };
+        let [first, second, ..] = p.head.as_slice() else { return false };
+        second.of(self.src) == b"("
             && head::is_upper(first.of(self.src))
             && head::close_of(self.src, &p.head, 1) == Some(p.head.len() - 1)
+    }
+
+    fn has_blank_line(&self, gap: Range<usize>) -> bool {
+        let gap = self.src.get(gap).unwrap_or_default();
+        let mut lines = gap.split(|&b| b == b'\n').skip(1).peekable();
+        while let Some(line) = lines.next() {
+            // The last piece is the line of the token behind the gap.
+            if lines.peek().is_some() && line.trim_ascii().is_empty() {
+                return true;
+            }
+        }
+        false
+    }
+
+    fn adjoins(&self, token: &Token) -> bool {
+        let last = self.state.pending.as_ref().and_then(|p| p.head.last());
+        last.is_some_and(|l| !self.has_blank_line(l.end..token.start))
     }
 
     fn finish(&mut self, end: Option<usize>) {
@@ -294,6 +356,7 @@ impl Scanner<'_> {
                 body: body.clone(),
                 macro_name: class.macro_name,
                 torn,
+                glued: p.glued,
             });
         }
     }

@@ -107,6 +107,43 @@ int h(void) { }
 }
 
 #[test]
+fn macros_without_semicolon_do_not_join_what_follows() {
+    let spans = |src: &str| -> Vec<String> {
+        let scan = scan(src.as_bytes());
+        scan.items
+            .iter()
+            .map(|i| {
+                format!(
+                    "{}{}",
+                    src[i.span.clone()].replace('\n', " ").replace('\t', ""),
+                    if i.glued { " glued" } else { "" }
+                )
+            })
+            .collect()
+    };
+    let cases: [(&str, &[&str]); 6] = [
+        (
+            "BTF_ID(func, a)\n#ifdef X\nBTF_ID(func, b)\n#else\nBTF_ID_UNUSED\n#endif\n\nint f(void)\n{\n}\n",
+            &["BTF_ID(func, a)", "BTF_ID(func, b)", "BTF_ID_UNUSED", "int f(void) { }"],
+        ),
+        (
+            "PAGEFLAG(A, a)\n\tTESTFLAG(A, a)\n\nenum e {\n\tX\n};\n",
+            &["PAGEFLAG(A, a) TESTFLAG(A, a)", "enum e { X };"],
+        ),
+        ("FOO(x)\nint f(void)\n{\n}\n", &["FOO(x)", "int f(void) { } glued"]),
+        ("static int\nf(int a,\n\n  int b)\n{\n}\n", &["static int f(int a,    int b) { }"]),
+        ("int a =\n\n3;\n", &["int a =  3;"]),
+        ("int f(void)\n\n{\n}\n", &["int f(void)  { }"]),
+    ];
+    for (src, want) in cases {
+        assert_eq!(spans(src), want, "{src}");
+    }
+    // Braces in column 0 that end no function.
+    let src = "int f(void)\n{\n\tint t[] = {\n\t\t1\n};\n\tg();\n}\nint h(void)\n{\n\tif (a) {\n}\t}\nint k(void) { }\n";
+    assert_eq!(items(src), ["Function f", "Function h", "Function k"]);
+}
+
+#[test]
 fn variants_in_branches_are_two_items() {
     let src = "#ifdef A\nint f(void);\n#else\nstatic inline int f(void) { }\n#endif\n";
     assert_eq!(items(src), ["Prototype f", "Function f"]);

@@ -58,6 +58,15 @@ impl Finder<'_> {
                     at: Near::at(self.file, item.span.start),
                 });
             }
+            if item.glued && (part == Some(Part::Full) || (full && part.is_none())) {
+                return Err(Miss::Unfit {
+                    what: format!("{} \"{value}\"", kind.key()),
+                    why: "a macro without `;` stands right above and may belong to it; \
+                          name the place by text"
+                        .to_owned(),
+                    at: Near::at(self.file, item.span.start),
+                });
+            }
             spots.push(self.item_part(item, kind, value, part, full)?);
         }
         Ok(spots)
