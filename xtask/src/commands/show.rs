@@ -35,6 +35,7 @@ struct Report {
     mutants: Vec<String>,
     bases: Vec<OnBase>,
     not_at_hand: Vec<String>,
+    warnings: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -62,6 +63,10 @@ impl Show {
     pub fn run(&self, ctx: &Ctx) -> Result<Outcome> {
         let series = series::load(ctx.dirs.project()?, &self.series)?;
         let mutants = series::load_mutants(&series)?;
+        let warnings = series::lint::lint(&series, &mutants)?;
+        for warning in &warnings {
+            ctx.ui.warn(warning);
+        }
         let store = Store::open(&ctx.ui, &ctx.dirs)?;
         let (bases, not_at_hand) = self.bases(ctx, &store, &series.bases)?;
         let options =
@@ -96,6 +101,7 @@ impl Show {
             mutants: mutants.iter().map(|m| format!("{}: {}", m.name, m.title)).collect(),
             bases: on,
             not_at_hand,
+            warnings,
         };
         ctx.ui.result(&report, |w| human(w, &report))?;
         Ok(Outcome::Held)

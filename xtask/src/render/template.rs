@@ -16,8 +16,6 @@ use crate::series::version::Version;
 
 use super::filters;
 
-static REFERENCE: LazyLock<Option<Regex>> =
-    LazyLock::new(|| Regex::new(r#"\{%-?\s*(?:include|extends)\s+["'`]([^"'`]+)["'`]"#).ok());
 static ASSIGNED: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"\{%-?\s*set(?:_global)?\s+([A-Za-z_]\w*)").ok());
 static MEMBER: LazyLock<Option<Regex>> =
@@ -150,7 +148,7 @@ impl<'s> Templates<'s> {
             };
             let label = path.strip_prefix(&self.series.project).unwrap_or(&path);
             let document = Document::new(label.display().to_string(), text);
-            for reference in captures(&REFERENCE, &document.text) {
+            for reference in templates::reference_spans(&document.text) {
                 let at = (document.clone(), reference.clone());
                 let Some(name) = document.text.get(reference) else { continue };
                 wanted.push((name.to_owned(), Some(at)));
@@ -193,7 +191,7 @@ impl<'s> Templates<'s> {
         let mut seen = BTreeSet::from([name]);
         let mut i = 0;
         while let Some(document) = documents.get(i).copied() {
-            for reference in captures(&REFERENCE, &document.text) {
+            for reference in templates::reference_spans(&document.text) {
                 if let Some((name, included)) =
                     document.text.get(reference).and_then(|n| self.sources.get_key_value(n))
                     && seen.insert(name.as_str())

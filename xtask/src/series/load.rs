@@ -46,8 +46,21 @@ pub fn load(project: &Path, name: &str) -> Result<Series> {
         });
     }
     let source = read(&path, format!("series/{name}/series.toml"))?;
+    from_document(&source, project, name)
+}
+
+/// Checks the text of a `series.toml` as that of series `name`; templates and
+/// sources are looked for in `project`.
+///
+/// # Errors
+/// As [`load`].
+pub fn from_text(text: &str, project: &Path, name: &str) -> Result<Series> {
+    from_document(&Document::new(format!("series/{name}/series.toml"), text), project, name)
+}
+
+fn from_document(source: &Document, project: &Path, name: &str) -> Result<Series> {
     let raw = source.parse_toml()?;
-    check::series(&raw, &source, project, name)
+    check::series(&raw, source, project, name)
 }
 
 /// Reads and checks the mutants of a series, sorted by name.

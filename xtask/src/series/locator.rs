@@ -244,6 +244,17 @@ pub enum Locator {
     },
 }
 
+impl Locator {
+    /// Whether it refers to the capture of that name.
+    #[must_use]
+    pub fn uses_capture(&self, name: &str) -> bool {
+        match self {
+            Locator::Place(p) => p.steps.iter().any(|(k, v)| *k == Kind::Captured && v == name),
+            Locator::Range { start, end, .. } => start.uses_capture(name) || end.uses_capture(name),
+        }
+    }
+}
+
 impl fmt::Display for Locator {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

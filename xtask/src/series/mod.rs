@@ -7,6 +7,7 @@ mod check_extract;
 mod check_place;
 pub mod excerpt;
 pub mod key_path;
+pub mod lint;
 pub mod load;
 pub mod locator;
 pub mod model;

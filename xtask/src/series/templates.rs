@@ -2,10 +2,35 @@
 //! Nothing outside of `templates/` is ever read, by a link neither.
 
 use std::fs;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+
+use regex::Regex;
 
 use crate::error::{Error, IoContext, Result};
 use crate::host::paths::stay_below;
+
+static REFERENCE: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r#"\{%-?\s*(?:include|extends)\s+["'`]([^"'`]+)["'`]"#).ok());
+
+/// Where a template names others that it includes or extends.
+#[must_use]
+pub fn reference_spans(text: &str) -> Vec<Range<usize>> {
+    // Most have none, and a regex is dear to build.
+    if !text.contains("include") && !text.contains("extends") {
+        return Vec::new();
+    }
+    let Some(regex) = REFERENCE.as_ref() else { return Vec::new() };
+    regex.captures_iter(text).filter_map(|c| c.get(1).map(|m| m.range())).collect()
+}
+
+/// The names of the templates that a template includes or extends.
+#[must_use]
+pub fn references(text: &str) -> Vec<String> {
+    let spans = reference_spans(text).into_iter();
+    spans.filter_map(|span| text.get(span).map(str::to_owned)).collect()
+}
 
 /// The path of a template, `None` when there is none of that name.
 ///
