@@ -1,6 +1,6 @@
 //! What goes into a guest: the agent, its plan, the tests, modules, tools.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use super::initramfs::Initramfs;
 use super::kconfig::Config;
 use super::plan::Plan;
 use super::request::{GuestRequest, TestKind};
-use super::{compile, elf, modules};
+use super::{Arch, compile, elf, modules};
 use crate::error::{Error, IoContext as _, Result};
 use crate::host::paths::Dirs;
 use crate::host::process::Cmd;
@@ -34,6 +34,8 @@ const PORT_MODULES: &[&str] = &[
 struct Placed {
     name: String,
     timeout: Duration,
+    /// Where it runs.
+    dir: String,
     /// Empty for a KUnit suite.
     argv: Vec<String>,
     suite: Option<String>,
@@ -59,14 +61,24 @@ pub(super) fn initramfs(
     }
     add_tools(dirs, request, &mut root)?;
     let scratch = scratch()?;
+    let mut trees: BTreeMap<&Path, String> = BTreeMap::new();
     for test in &request.tests {
-        let file = match host_program(request, test, scratch.path())? {
-            Some(program) => {
-                let path = format!("/tests/{}", file_name(&test.name));
-                root.add_host(&path, &program, true)?;
-                Some(path)
+        let file = if let TestKind::Installed { root: from, program } = &test.kind {
+            if !trees.contains_key(from.as_path()) {
+                let path = format!("/tests/installed-{}", trees.len());
+                let elves = root.add_tree(&path, from)?;
+                if Arch::host() == Some(request.arch) {
+                    add_closure(&elves, from, &mut root)?;
+                }
+                trees.insert(from, path);
             }
-            None => None,
+            trees.get(from.as_path()).map(|path| format!("{path}/{}", program.display()))
+        } else if let Some(program) = host_program(request, test, scratch.path())? {
+            let path = format!("/tests/{}", file_name(&test.name));
+            root.add_host(&path, &program, true)?;
+            Some(path)
+        } else {
+            None
         };
         plan_test(&mut plan, &placed(test, file));
     }
@@ -97,7 +109,13 @@ pub(super) fn folder(
 ) -> Result<(PathBuf, PathBuf)> {
     let mut plan = Plan::default();
     for test in &request.tests {
-        let file = host_program(request, test, run)?.map(|p| p.to_string_lossy().into_owned());
+        let file = match &test.kind {
+            TestKind::Installed { root, program } => {
+                Some(std::path::absolute(root.join(program)).at("find", root)?)
+            }
+            _ => host_program(request, test, run)?,
+        };
+        let file = file.map(|p| p.to_string_lossy().into_owned());
         plan_test(&mut plan, &placed(test, file));
     }
     if let Some(dir) = &request.modules_dir
@@ -132,10 +150,16 @@ fn placed(test: &super::TestProgram, file: Option<String>) -> Placed {
     let (program, suite) = match &test.kind {
         TestKind::Kunit(suite) => (None, Some(suite.clone())),
         TestKind::InGuest(path) => (Some(path.clone()), None),
-        TestKind::Program(_) | TestKind::Sources(_) => (file, None),
+        TestKind::Program(_) | TestKind::Sources(_) | TestKind::Installed { .. } => (file, None),
+    };
+    let dir = match (&test.kind, &program) {
+        (TestKind::Installed { .. }, Some(path)) => {
+            path.rsplit_once('/').map_or("/", |(dir, _)| dir).to_owned()
+        }
+        _ => "/tmp".to_owned(),
     };
     let argv = program.into_iter().chain(test.args.iter().cloned()).collect();
-    Placed { name: test.name.clone(), timeout: test.timeout, argv, suite }
+    Placed { name: test.name.clone(), timeout: test.timeout, dir, argv, suite }
 }
 
 fn plan_test(plan: &mut Plan, test: &Placed) {
@@ -143,7 +167,7 @@ fn plan_test(plan: &mut Plan, test: &Placed) {
         Some(suite) => plan.kunit(&test.name, test.timeout, suite),
         None => {
             let argv: Vec<&str> = test.argv.iter().map(String::as_str).collect();
-            plan.run(&test.name, test.timeout, &argv);
+            plan.run(&test.name, test.timeout, &test.dir, &argv);
         }
     }
 }
@@ -155,7 +179,7 @@ fn host_program(
     dir: &Path,
 ) -> Result<Option<PathBuf>> {
     match &test.kind {
-        TestKind::Kunit(_) | TestKind::InGuest(_) => Ok(None),
+        TestKind::Kunit(_) | TestKind::InGuest(_) | TestKind::Installed { .. } => Ok(None),
         TestKind::Program(path) => {
             let path = std::path::absolute(path).at("find", path)?;
             path.metadata().at("find the test", &path)?;
@@ -182,6 +206,16 @@ fn file_name(name: &str) -> String {
     if plain.starts_with('.') { format!("_{plain}") } else { plain }
 }
 
+/// Adds what host programs need to run; what lies below `have` is there already.
+fn add_closure(programs: &[PathBuf], have: &Path, root: &mut Initramfs) -> Result<()> {
+    for (path, from) in elf::closure(programs)? {
+        if have.as_os_str().is_empty() || !from.starts_with(have) {
+            root.add_host(&path, &from, true)?;
+        }
+    }
+    Ok(())
+}
+
 fn add_tools(dirs: &Dirs, request: &GuestRequest, root: &mut Initramfs) -> Result<()> {
     let mut programs = Vec::new();
     for tool in &request.host_tools {
@@ -190,9 +224,7 @@ fn add_tools(dirs: &Dirs, request: &GuestRequest, root: &mut Initramfs) -> Resul
         })?;
         programs.push(path);
     }
-    for (path, from) in elf::closure(&programs)? {
-        root.add_host(&path, &from, true)?;
-    }
+    add_closure(&programs, Path::new(""), root)?;
     for program in &programs {
         // Wherever the host has it, the guest finds it in /bin.
         if let Some(name) = program.file_name().and_then(|n| n.to_str()) {

@@ -3,7 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write as _;
-use std::path::Path;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
 
 use cpio::newc::{Builder, ModeFileType, trailer};
 
@@ -58,6 +59,33 @@ impl Initramfs {
         let bytes = std::fs::read(from).at("read", from)?;
         self.add(path, bytes, executable);
         Ok(())
+    }
+
+    /// Adds a folder of the host with all that is in it, and gives the ELF files among it.
+    ///
+    /// # Errors
+    /// When something in it cannot be read.
+    pub fn add_tree(&mut self, path: &str, from: &Path) -> Result<Vec<PathBuf>> {
+        let mut programs = Vec::new();
+        for entry in walkdir::WalkDir::new(from).sort_by_file_name() {
+            let entry = entry.map_err(|e| {
+                Error::host(format!("cannot read {}", from.display())).found(e.to_string())
+            })?;
+            let Ok(inside) = entry.path().strip_prefix(from) else { continue };
+            let place = format!("{path}/{}", inside.display());
+            if entry.file_type().is_symlink() {
+                let to = std::fs::read_link(entry.path()).at("read", entry.path())?;
+                self.link(&place, &to.to_string_lossy());
+            } else if entry.file_type().is_file() {
+                let bytes = std::fs::read(entry.path()).at("read", entry.path())?;
+                let mode = entry.metadata().map_or(0, |m| m.permissions().mode());
+                if bytes.starts_with(b"\x7fELF") {
+                    programs.push(entry.path().to_owned());
+                }
+                self.add(&place, bytes, mode & 0o111 != 0);
+            }
+        }
+        Ok(programs)
     }
 
     /// Adds a symbolic link, unless something has that path.

@@ -35,15 +35,15 @@ impl Plan {
         self.line(&["end", how]);
     }
 
-    /// A program to run.
-    pub fn run(&mut self, name: &str, timeout: Duration, argv: &[&str]) {
+    /// A program to run in a folder.
+    pub fn run(&mut self, name: &str, timeout: Duration, dir: &str, argv: &[&str]) {
         let seconds = timeout.as_secs().max(1).to_string();
-        self.line(&[&["run", name, &seconds], argv].concat());
+        self.line(&[&["run", name, &seconds, dir], argv].concat());
     }
 
     /// A KUnit suite whose results are read.
     pub fn kunit(&mut self, name: &str, timeout: Duration, suite: &str) {
-        self.line(&["kunit", name, &timeout.as_secs().max(1).to_string(), suite]);
+        self.line(&["kunit", name, &timeout.as_secs().max(1).to_string(), "/", suite]);
     }
 
     /// The plan as the agent reads it.
@@ -75,7 +75,7 @@ mod tests {
     #[test]
     fn words_survive() {
         let mut plan = Plan::default();
-        plan.run("a b", Duration::from_millis(1), &["/bin/x", "", "50%\n", "ü"]);
-        assert_eq!(plan.text(), "run a%20b 1 /bin/x %00 50%25%0a %c3%bc\n");
+        plan.run("a b", Duration::from_millis(1), "/tmp", &["/bin/x", "", "50%\n", "ü"]);
+        assert_eq!(plan.text(), "run a%20b 1 /tmp /bin/x %00 50%25%0a %c3%bc\n");
     }
 }

@@ -54,6 +54,14 @@ pub enum TestKind {
     Kunit(String),
     /// A program that is in the guest already.
     InGuest(String),
+    /// A program in a folder of programs that goes into the guest whole; it is run
+    /// in its own folder, as the kernel's selftests expect.
+    Installed {
+        /// The folder on the host.
+        root: PathBuf,
+        /// The program, relative to it.
+        program: PathBuf,
+    },
 }
 
 /// One test to run in a guest.

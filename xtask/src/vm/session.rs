@@ -312,7 +312,9 @@ impl Session<'_> {
                 seconds: elapsed.as_secs(),
             });
         }
-        if silent > limits.silence {
+        // What starts a guest has work to do before the kernel's first word.
+        let begun = self.console.total() > 0 || self.boot.is_some();
+        if silent > if begun { limits.silence } else { limits.silence * 2 } {
             return Some(match (self.boot, self.console.total()) {
                 (None, 0) => Verdict::DidNotBoot { console: false, seconds: silent.as_secs() },
                 _ => Verdict::Hung { seconds: silent.as_secs() },

@@ -182,10 +182,10 @@ static char *decode(char *word)
 
 static void plan_line(char *line)
 {
-	char *words[MAX_ARGS + 4], *save = NULL, *word;
+	char *words[MAX_ARGS + 5], *save = NULL, *word;
 	int nr = 0, i;
 
-	for (word = strtok_r(line, " \n", &save); word && nr < MAX_ARGS + 4;
+	for (word = strtok_r(line, " \n", &save); word && nr < MAX_ARGS + 5;
 	     word = strtok_r(NULL, " \n", &save))
 		words[nr++] = decode(word);
 	if (nr < 2)
@@ -204,15 +204,16 @@ static void plan_line(char *line)
 		power_off = !strcmp(words[1], "poweroff");
 	} else if (!strcmp(words[0], "limit")) {
 		output_limit = atol(words[1]);
-	} else if (nr > 3 && nr_tests < MAX_TESTS &&
+	} else if (nr > 4 && nr_tests < MAX_TESTS &&
 		   (!strcmp(words[0], "run") || !strcmp(words[0], "kunit"))) {
 		struct test *t = &tests[nr_tests++];
 
 		t->kind = words[0][0] == 'k' ? KUNIT : RUN;
 		t->name = strdup(words[1]);
 		t->timeout = atol(words[2]);
-		for (i = 3; i < nr && i - 3 < MAX_ARGS; i++)
-			t->argv[i - 3] = strdup(words[i]);
+		t->dir = strdup(words[3]);
+		for (i = 4; i < nr && i - 4 < MAX_ARGS; i++)
+			t->argv[i - 4] = strdup(words[i]);
 	}
 }
 

@@ -15,6 +15,7 @@ enum kind { RUN, KUNIT };
 struct test {
 	enum kind kind;
 	char *name;
+	char *dir;
 	long timeout;
 	char *argv[MAX_ARGS + 1];
 };

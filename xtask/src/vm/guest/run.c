@@ -128,8 +128,8 @@ static pid_t start(struct test *t, int out, int err)
 	dup2(out, 1);
 	dup2(err, 2);
 	signal(SIGPIPE, SIG_DFL);
-	if (chdir("/tmp"))
-		chdir("/");
+	if (chdir(t->dir))
+		fprintf(stderr, "cannot go to %s: %s\n", t->dir, strerror(errno));
 	execv(t->argv[0], t->argv);
 	fprintf(stderr, "cannot run %s: %s\n", t->argv[0], strerror(errno));
 	_exit(127);

@@ -161,13 +161,13 @@ fn a_kernel_that_complains_for_ever_is_no_sign_of_the_agent() {
 fn nothing_at_all_is_told_from_a_boot_that_stops() {
     let short = |l: &mut Limits| {
         l.silence = Duration::from_millis(300);
-        l.boot = Duration::from_millis(900);
+        l.boot = Duration::from_millis(1500);
     };
     let (o, _) = session_with(FOREVER, short, |_| {});
     assert_eq!(o.verdict, Verdict::DidNotBoot { console: false, seconds: 0 });
     let (o, _) = session_with(FOREVER, short, |g| {
         let mut con = g.port(CONSOLE);
-        for _ in 0..12 {
+        for _ in 0..18 {
             say(&mut con, "Linux version 6\n");
             std::thread::sleep(Duration::from_millis(100));
         }

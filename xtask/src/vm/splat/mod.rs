@@ -19,6 +19,8 @@ const MAX_LINES: usize = 120;
 /// Splats kept in one run; more are counted.
 const MAX_SPLATS: usize = 100;
 
+/// Head lines kept that came within one splat.
+const MAX_FOLLOWED: usize = 20;
 /// A panic so many lines after the end of a splat belongs to it.
 const AFTER_END: usize = 4;
 
@@ -41,6 +43,15 @@ pub struct Splat {
     pub count: usize,
     /// The name of the [`Allow`] entry that lets it pass.
     pub allowed: Option<String>,
+}
+
+impl Splat {
+    /// Keeps a line, up to a bound that holds over all that follows from one splat.
+    fn keep(&mut self, text: &str) {
+        if self.text.len() < 2 * MAX_LINES {
+            self.text.push(text.to_owned());
+        }
+    }
 }
 
 /// A splat that is known and does not fail a run.
@@ -96,6 +107,8 @@ pub struct Scanner {
     test: Option<String>,
     /// The line of a "cut here" mark that no head line has followed yet.
     cut_here: Option<usize>,
+    /// The first panic's head line.
+    panic: Option<String>,
 }
 
 #[derive(Clone, Debug)]
@@ -117,6 +130,7 @@ impl Scanner {
             line: 0,
             test: None,
             cut_here: None,
+            panic: None,
         }
     }
 
@@ -149,7 +163,7 @@ impl Scanner {
         if let Some(splat) = self.found.get_mut(open.index)
             && !over
         {
-            splat.text.push(text.to_owned());
+            splat.keep(text);
         }
         if over || last {
             self.ended = Some((open.index, self.line + 1));
@@ -168,6 +182,9 @@ impl Scanner {
     }
 
     fn head(&mut self, kind: Kind, text: &str) {
+        if kind == Kind::Panic && self.panic.is_none() {
+            self.panic = Some(text.trim().to_owned());
+        }
         let line = self.cut_here.take().unwrap_or(self.line);
         // The panic that an Oops leads to comes right after the end of its trace.
         if let Some((index, after)) = self.ended.take()
@@ -181,8 +198,10 @@ impl Scanner {
             && (rules::follows(kind) || splat.kind == Kind::Trace)
         {
             open.lines += 1;
-            splat.followed_by.push(text.to_owned());
-            splat.text.push(text.to_owned());
+            if splat.followed_by.len() < MAX_FOLLOWED {
+                splat.followed_by.push(text.to_owned());
+            }
+            splat.keep(text);
             if splat.kind == Kind::Trace {
                 // The trace had no head of its own until now.
                 splat.kind = kind;
@@ -226,10 +245,7 @@ impl Scanner {
     /// Whether a splat that ends the kernel has come: nothing more is to be waited for.
     #[must_use]
     pub fn panicked(&self) -> Option<&str> {
-        self.found.iter().find_map(|s| {
-            let titles = std::iter::once(&s.title).chain(&s.followed_by);
-            titles.map(String::as_str).find(|t| rules::head(t) == Some(Kind::Panic))
-        })
+        self.panic.as_deref()
     }
 
     /// What was found, in the order of the console, and how many more there were.

@@ -165,4 +165,7 @@ fn a_long_splat_is_bounded() {
     text.push_str(&"line\n".repeat(10_000));
     let found = scan(&text);
     assert!(found[0].text.len() <= 130);
+    let die = "general protection fault: 0000 [#1] SMP\n---[ end trace 0 ]---\nKernel panic - not syncing: x\n";
+    let cascade = scan(&format!("kernel BUG at x.c:1!\n{}", die.repeat(5000)));
+    assert!(cascade.iter().all(|s| s.text.len() <= 240 && s.followed_by.len() <= 20));
 }
