@@ -15,6 +15,7 @@ mod guest_files;
 mod image;
 mod initramfs;
 mod kconfig;
+pub mod kselftest;
 pub mod ktap;
 mod machine;
 mod modules;

@@ -4,6 +4,7 @@
 mod extract;
 pub(crate) mod group;
 mod image;
+mod kselftest;
 mod mutants;
 mod series;
 
@@ -33,9 +34,14 @@ pub struct TestVm {
     /// More configuration: a fragment of kconfigs/ (debug, kasan), or a file.
     #[arg(long, value_name = "FRAGMENT", value_delimiter = ',', conflicts_with = "kernel")]
     pub config: Vec<String>,
-    /// Only these tests of the series.
-    #[arg(long = "test", value_name = "NAME", requires = "series")]
+    /// Only these tests, of the series or of --kselftest.
+    #[arg(long = "test", value_name = "NAME", conflicts_with = "kernel")]
     pub tests: Vec<String>,
+    /// The kernel's own selftests of this collection (a folder of tools/testing/selftests), built
+    /// from the tree that is booted. In place of the series' own tests.
+    #[arg(long, value_name = "COLLECTION", value_delimiter = ',',
+          conflicts_with_all = ["kernel", "mutants", "mutant"])]
+    pub kselftest: Vec<String>,
     /// After the tests, builds and boots each mutant of the series: its test must catch it.
     #[arg(long, requires = "series")]
     pub mutants: bool,
@@ -107,6 +113,7 @@ Products: results.json, junit.xml, report.html, results.ktap, console.log, ktap.
 
   cargo xtask test-vm --series cpumap-gro --base 6.12
   cargo xtask test-vm --series cpumap-gro --config debug --mutants
+  cargo xtask test-vm --base 6.12 --kselftest net --test gro.sh --backend vng
   cargo xtask test-vm --kernel ~/linux/arch/x86/boot/bzImage --program ./my_test.c
   cargo xtask test-vm --kernel bzImage --kunit list-kunit-test --accel tcg-single";
 
@@ -194,17 +201,20 @@ impl TestVm {
     ) -> Result<Vec<(Option<&'n str>, group::Group)>> {
         let mut groups = Vec::new();
         let mut known = Vec::new();
+        let collections = self.kselftest.iter().map(|c| format!("kselftest:{c}"));
+        let more: Vec<String> = self.config.iter().cloned().chain(collections).collect();
         for name in all {
-            let Some(name) = name else {
-                groups.push((None, group::Group::plain(&self.config)));
+            let Some(name) = name.filter(|_| self.kselftest.is_empty()) else {
+                groups.push((*name, group::Group::plain(&more)));
                 continue;
             };
             let series = crate::series::load(ctx.dirs.project()?, name)?;
             known.extend(series.tests.iter().map(|t| t.name.clone()));
-            let of_it = group::Group::all(&series, &self.tests, &self.config);
-            groups.extend(of_it.into_iter().map(|g| (Some(*name), g)));
+            let of_it = group::Group::all(&series, &self.tests, &more);
+            groups.extend(of_it.into_iter().map(|g| (Some(name), g)));
         }
-        match self.tests.iter().find(|t| !known.contains(t)) {
+        let unknown = |t: &&String| self.kselftest.is_empty() && !known.contains(t);
+        match self.tests.iter().find(unknown) {
             Some(test) => Err(Error::usage(format!("--test {test}"))
                 .found("no series named here has such a test")
                 .hint(format!("there are: {}", known.join(", ")))),
@@ -231,6 +241,11 @@ impl TestVm {
         for pattern in &self.allow_splat {
             request.allow.push(Allow::new(pattern, pattern, "given with --allow-splat")?);
         }
+        self.set_time_limits(request);
+        Ok(())
+    }
+
+    fn set_time_limits(&self, request: &mut GuestRequest) {
         if let Some(seconds) = self.timeout {
             for test in &mut request.tests {
                 test.timeout = Duration::from_secs(seconds);
@@ -238,7 +253,6 @@ impl TestVm {
             // The time for booting is a minimum: more is given with the tests' time.
             request.limits.boot = request.limits.boot.max(Duration::from_secs(seconds));
         }
-        Ok(())
     }
 
     fn guest(&self, ctx: &Ctx, request: &GuestRequest) -> Result<GuestRun> {

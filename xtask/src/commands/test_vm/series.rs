@@ -135,7 +135,8 @@ impl TestVm {
         };
         let built = Self::build(ctx, prepared, commit, &prepared.label, arch)?;
         std::fs::create_dir_all(place).at("create folder", place)?;
-        let request = self.series_request(prepared, (commit, &built), arch, place)?;
+        let mut request = self.series_request(prepared, (commit, &built), arch, place)?;
+        self.add_kselftests(ctx, prepared, commit, &mut request)?;
         let run = self.guest(ctx, &request)?;
         let mut suite = run.suite();
         suite.files = suite.files.iter().map(|f| format!("{files}{f}")).collect();
