@@ -2,7 +2,9 @@
 //! made from seeds; and each mail read back and applied.
 //!
 //! The sample is part of every test run. The whole (5,000 commits and more) is
-//! run by `cargo test --test mail_parity -- --ignored`.
+//! run by `cargo test --test mail_parity -- --ignored parity`; a history that is
+//! there already by
+//! `PARITY_REPO=/path PARITY_RANGE=v1..v2 cargo test --test mail_parity -- --ignored history`.
 
 #![allow(
     missing_docs,
@@ -152,4 +154,63 @@ fn parity() {
     let compared: usize = (100..125).map(|seed| compare(seed, 300)).sum();
     println!("{compared} mails compared");
     assert!(compared > 5_000, "{compared}");
+}
+
+#[test]
+#[ignore = "needs a repository in PARITY_REPO and a range in PARITY_RANGE"]
+fn history() {
+    let (repo, range) = match (std::env::var("PARITY_REPO"), std::env::var("PARITY_RANGE")) {
+        (Ok(repo), Ok(range)) => (repo, range),
+        _ => panic!("set PARITY_REPO to a repository and PARITY_RANGE to a range in it"),
+    };
+    let home = tempfile::tempdir().unwrap();
+    let git = |args: &[&str]| {
+        let mut command = std::process::Command::new("git");
+        command.args(["-C", &repo, "-c", "core.abbrev=12"]).args(args);
+        git::clean(&mut command, home.path());
+        let out = command.output().unwrap();
+        assert!(out.status.success(), "{args:?} {}", String::from_utf8_lossy(&out.stderr));
+        out.stdout
+    };
+    let ids = String::from_utf8(git(&["rev-list", "--reverse", "--no-merges", &range])).unwrap();
+    let opened = git2::Repository::open(&repo).unwrap();
+    let folder = home.path().join("git");
+    let folder_text = folder.to_str().unwrap();
+    let (mut compared, mut failures, mut skipped) = (0, Vec::new(), 0);
+    for id in ids.lines() {
+        // The attributes are those of the tree that the commit stands on.
+        let Ok(parent) = opened.find_commit(id.parse().unwrap()).unwrap().parent_id(0) else {
+            skipped += 1;
+            continue;
+        };
+        let source = format!("--attr-source={parent}");
+        git(&[&source, "format-patch", "-q", "-1", "-o", folder_text, id]);
+        let gits = git::read_all(&folder);
+        std::fs::remove_dir_all(&folder).unwrap();
+        let part = [id.parse().unwrap()];
+        let mut input = MailInput::new(&part);
+        input.thread = None;
+        input.faults = Faults::Keep;
+        input.transfer = Transfer::Raw;
+        let ours = match mail::write_series(&opened, &input) {
+            Ok(ours) => ours,
+            Err(e) if e.to_string().contains("it changes nothing") => {
+                skipped += 1;
+                continue;
+            }
+            Err(e) => panic!("{e}"),
+        };
+        let (ours, (name, gits)) = (&ours[0], &gits[0]);
+        assert_eq!(&ours.file_name, name);
+        if ours.bytes != *gits {
+            failures.push(format!("{id} {name} {}", difference(&ours.bytes, gits)));
+        }
+        if let Err(e) = mail::prove(&opened, &input, std::slice::from_ref(ours)) {
+            failures.push(format!("{id} {e}"));
+        }
+        compared += 1;
+    }
+    println!("{compared} mails compared, {skipped} commits without a diff skipped");
+    let some: String = failures.iter().take(20).map(|f| format!("{f}\n")).collect();
+    assert!(failures.is_empty(), "{} of {compared} differ\n{some}", failures.len());
 }

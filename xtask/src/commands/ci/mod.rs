@@ -14,6 +14,7 @@ use crate::cli::{Ctx, Outcome};
 use crate::error::{Error, Kind, Result};
 
 mod guests;
+mod mails;
 mod proofs;
 mod source;
 
@@ -113,8 +114,9 @@ const STAGES: &[Plan] = &[
         run: source::licences,
     },
     Plan { name: "tests", shows: "the fast tests", run: source::tests },
+    Plan { name: "parity", shows: "mails in the bytes of git format-patch", run: mails::parity },
     Plan { name: "verdicts", shows: "every series on every base", run: proofs::verdicts },
-    Plan { name: "am", shows: "git am gives the printed trees", run: proofs::git_am },
+    Plan { name: "am", shows: "git am and b4 give the printed trees", run: proofs::git_am },
     Plan { name: "selftests", shows: "every series in a guest, x86_64", run: guests::selftests },
     Plan { name: "mutants", shows: "breaks are caught", run: guests::mutants },
     Plan { name: "vng", shows: "a guest by virtme-ng", run: guests::virtme_ng },

@@ -112,3 +112,77 @@ impl<'r> Applier<'r> {
         self.tree.write()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mail::diff::binary;
+    use crate::mail::diff::hunks::{self, Content};
+    use proptest::prelude::*;
+
+    /// A text of few different lines, so that much of it repeats.
+    fn text() -> impl Strategy<Value = Vec<u8>> {
+        let line = prop_oneof![
+            "[a-c]",
+            "int [a-c];",
+            "",
+            "\\\\ No newline",
+            "-- ",
+            "@@ -1 \\+1 @@",
+            "[ -~\r\t]{0,9}"
+        ];
+        (proptest::collection::vec(line, 0..40), any::<bool>()).prop_map(|(lines, ended)| {
+            let mut text = lines.join("\n").into_bytes();
+            if ended && !text.is_empty() {
+                text.push(b'\n');
+            }
+            text
+        })
+    }
+
+    fn only(diff: &[u8]) -> FilePatch {
+        let mut all = patches(diff).unwrap();
+        assert_eq!(all.len(), 1, "{}", String::from_utf8_lossy(diff));
+        all.remove(0)
+    }
+
+    proptest! {
+        #[test]
+        fn what_was_written_gives_the_new_text(old in text(), new in text()) {
+            prop_assume!(old != new);
+            let mut diff = b"diff --git a/x b/x\nindex 1..2 100644\n--- a/x\n+++ b/x\n".to_vec();
+            let (a, b) = (Content::Text(old.clone()), Content::Text(new.clone()));
+            let (added, deleted) = hunks::write(&mut diff, &a, &b, None).unwrap();
+            prop_assert_eq!(hunks::count_lines(&old) + added, hunks::count_lines(&new) + deleted);
+            diff.extend_from_slice(b"-- \n2.47.3\n\n");
+            prop_assert_eq!(only(&diff).apply_to(&old).unwrap(), new);
+        }
+
+        #[test]
+        fn what_was_written_gives_the_new_bytes(old: Vec<u8>, tail: Vec<u8>, at: proptest::sample::Index, grow in 0..3usize) {
+            // The new content shares most of the old one.
+            let old = old.repeat(1 + 20 * grow);
+            let mut new = old.clone();
+            let at = at.index(new.len() + 1);
+            new.splice(at..at, tail);
+            let mut diff = b"diff --git a/x b/x\nindex 1..2 100644\n".to_vec();
+            binary::write(&mut diff, &old, &new).unwrap();
+            prop_assert_eq!(only(&diff).apply_to(&old).unwrap(), new);
+        }
+
+        #[test]
+        fn no_text_makes_the_reader_fall(text: Vec<u8>, lines in proptest::collection::vec(
+            prop_oneof![
+                "diff --git a/x b/x", "--- a/x", "\\+\\+\\+ b/x", "@@ -[0-3],[0-3] \\+[0-3] @@", "[ +-][a-b]", "",
+                "GIT binary patch", "(literal|delta) [0-9]", "index 1..2", "rename (from|to) x", "new file mode 1?00644",
+                "\\\\ No newline at end of file", "zcmV", "old mode 9",
+            ], 0..30)) {
+            let _ = patches(&text);
+            if let Ok(found) = patches(lines.join("\n").as_bytes()) {
+                for patch in found {
+                    let _ = patch.apply_to(b"a\nb\n");
+                }
+            }
+        }
+    }
+}

@@ -1,7 +1,7 @@
 //! A patch's text taken apart, file by file.
 
 use crate::error::{Error, Result};
-use crate::mail::apply::{bytes, names};
+use crate::mail::apply::{bytes, hunks, names};
 use crate::mail::commit::first_line;
 
 /// What a patch does to one file.
@@ -57,6 +57,22 @@ pub enum Kind {
     Added,
     /// It goes.
     Removed,
+}
+
+impl FilePatch {
+    /// The content that the patch makes of `old` (empty for a created file).
+    ///
+    /// # Errors
+    /// A conflict when it is meant for another content.
+    pub fn apply_to(&self, old: &[u8]) -> Result<Vec<u8>> {
+        match &self.payload {
+            Payload::Nothing => Ok(old.to_vec()),
+            Payload::Literal(bytes) => Ok(bytes.clone()),
+            Payload::Delta(delta) => bytes::patch_delta(old, delta)
+                .ok_or_else(|| Error::conflict("the delta is for another content")),
+            Payload::Hunks(hunks) => hunks::apply(old, hunks),
+        }
+    }
 }
 
 /// All file patches in `text`; lines that belong to none are passed over.

@@ -8,7 +8,6 @@ use sha1::{Digest as _, Sha1};
 
 use crate::error::{Error, Result};
 use crate::mail::apply::parse::{FilePatch, Payload};
-use crate::mail::apply::{bytes, hunks};
 use crate::mail::raw_tree::{self, DIRECTORY, GITLINK, TYPE};
 
 /// A tree with changes on top.
@@ -131,17 +130,13 @@ impl<'r> Overlay<'r> {
         if gitlink(old.map(|f| f.mode)) || gitlink(patch.new_mode) {
             return self.submodule(patch, old);
         }
-        let new = match &patch.payload {
-            Payload::Nothing if old.is_some() => return Ok(old.map(|f| f.id)),
-            // A created file without hunks is empty.
-            Payload::Nothing => Vec::new(),
-            Payload::Literal(bytes) => bytes.clone(),
-            Payload::Delta(delta) => self.with(old, |old| {
-                bytes::patch_delta(old, delta)
-                    .ok_or_else(|| Error::conflict("the delta is for another content"))
-            })?,
-            Payload::Hunks(hunks) => self.with(old, |old| hunks::apply(old, hunks))?,
-        };
+        if matches!(patch.payload, Payload::Nothing)
+            && let Some(old) = old
+        {
+            return Ok(Some(old.id));
+        }
+        // A created file without hunks is empty.
+        let new = self.with(old, |old| patch.apply_to(old))?;
         if patch.new.is_none() {
             if !new.is_empty() {
                 return Err(Error::conflict("the file is deleted, but lines of it are left"));
@@ -167,10 +162,7 @@ impl<'r> Overlay<'r> {
     /// A submodule's commit, which stands in the patch as text.
     fn submodule(&self, patch: &FilePatch, old: Option<&File>) -> Result<Option<Oid>> {
         let text = old.map(|f| format!("Subproject commit {}\n", f.id)).unwrap_or_default();
-        let new = match &patch.payload {
-            Payload::Hunks(hunks) => hunks::apply(text.as_bytes(), hunks)?,
-            _ => text.into_bytes(),
-        };
+        let new = patch.apply_to(text.as_bytes())?;
         if patch.new.is_none() {
             return Ok(None);
         }
