@@ -3,7 +3,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use xtask::mail::{Date, Person, address, encoded_word, headers, mime, trailers};
+use xtask::mail::{Date, Person, address, encoded_word, fixes, headers, mime};
+use xtask::recipients;
 
 fuzz_target!(|data: &[u8]| {
     let _ = mime::split(data);
@@ -11,10 +12,12 @@ fuzz_target!(|data: &[u8]| {
     let _ = address::from_header(&value);
     let _ = Date::parse(&value);
     let _ = Person::parse(&value);
-    for trailer in trailers::find(&value) {
-        let _ = trailers::people(&trailer);
+    let _ = fixes::faults(&value);
+    if let Ok(trailers) = recipients::trailer::of(&value) {
+        for trailer in trailers {
+            let _ = recipients::address::parse(&trailer.value);
+        }
     }
-    let _ = trailers::bad_fixes(&value);
     let mut line = Vec::new();
     headers::subject(&mut line, "[PATCH] ", data);
     // A control character or a fold of blanks does not come back as it was.

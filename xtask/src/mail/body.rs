@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use crate::error::{Error, Result};
 use crate::mail::commit::{CommitText, first_line, trim_end};
-use crate::mail::{mailinfo, trailers};
+use crate::mail::{fixes, mailinfo};
 
 /// What to do with a message that a receiver would cut or change (a `---` line,
 /// the beginning of a diff, text that is not UTF-8) or that maintainers send
@@ -151,11 +151,11 @@ pub fn check(commit: &CommitText) -> Result<()> {
     if subject.is_empty() {
         return refused("it has no subject".into(), "give it one");
     }
-    match trailers::bad_fixes(message).first() {
+    match fixes::faults(message).first() {
         None => Ok(()),
         Some(bad) => {
             let text = bad.text.escape_debug();
-            let form = format!("write it on one line as: {}", trailers::FIXES_FORM);
+            let form = format!("write it on one line as: {}", fixes::FORM);
             refused(format!("line {}: {text}: {}", bad.line, bad.why), &form)
         }
     }
