@@ -25,6 +25,51 @@ fn text(schema: &schemars::Schema) -> String {
 mod tests {
     use std::path::Path;
 
+    /// Every key that the schemas know, from the definitions down.
+    fn keys(schema: &serde_json::Value, out: &mut std::collections::BTreeSet<String>) {
+        if let Some(properties) = schema.get("properties").and_then(|p| p.as_object()) {
+            for (key, value) in properties {
+                out.insert(key.clone());
+                keys(value, out);
+            }
+        }
+        if let Some(definitions) = schema.get("$defs").and_then(|d| d.as_object()) {
+            definitions.values().for_each(|d| keys(d, out));
+        }
+    }
+
+    #[test]
+    fn the_reference_names_every_key_and_part() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../series");
+        let page = std::fs::read_to_string(folder.join("README.md")).unwrap();
+        let mut known = std::collections::BTreeSet::new();
+        for text in [super::series(), super::mutant()] {
+            keys(&serde_json::from_str(&text).unwrap(), &mut known);
+        }
+        let parts = [
+            "whole",
+            "full",
+            "doc",
+            "head",
+            "body",
+            "declarations",
+            "statements",
+            "parameters",
+            "export",
+            "condition",
+            "then",
+            "else",
+            "arguments",
+            "expression",
+            "help",
+        ];
+        let is_word = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+        let words: std::collections::BTreeSet<&str> = page.split(|c| !is_word(c)).collect();
+        let missing: Vec<&str> =
+            known.iter().map(String::as_str).chain(parts).filter(|k| !words.contains(k)).collect();
+        assert!(missing.is_empty(), "series/README.md says nothing of {missing:?}");
+    }
+
     /// Writes the files anew when `UPDATE_SCHEMA` is set.
     #[test]
     fn the_published_schemas_are_in_step() {

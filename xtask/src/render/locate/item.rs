@@ -51,6 +51,10 @@ impl Finder<'_> {
             if !inside || !self.is_wanted(item, kind, value) {
                 continue;
             }
+            // Among all of a kind it is just not one that can be touched.
+            if item.torn && value == "*" {
+                continue;
+            }
             if item.torn {
                 return Err(Miss::Unfit {
                     what: format!("{} \"{value}\"", kind.key()),
