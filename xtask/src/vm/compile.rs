@@ -79,6 +79,11 @@ pub(super) fn agent(dirs: &Dirs, arch: Arch) -> Result<PathBuf> {
 /// When the compiler is missing or refuses; what it said is in the error.
 pub(super) fn compile(arch: Arch, sources: &[PathBuf], out: &Path, flags: &[&str]) -> Result<()> {
     let cc = compiler(arch)?;
+    // A bare file name has an empty folder, which "-I" would not survive.
+    let sources = sources
+        .iter()
+        .map(|s| std::path::absolute(s).at("find", s))
+        .collect::<Result<Vec<PathBuf>>>()?;
     let includes: Vec<String> = sources
         .iter()
         .filter_map(|s| s.parent())
@@ -90,7 +95,7 @@ pub(super) fn compile(arch: Arch, sources: &[PathBuf], out: &Path, flags: &[&str
         .args(flags)
         .arg("-o")
         .arg(out)
-        .args(sources)
+        .args(&sources)
         .env("LC_ALL", "C")
         .timeout(Duration::from_secs(300))
         .output()?;
@@ -121,4 +126,32 @@ pub(super) fn busybox(dirs: &Dirs, arch: Arch) -> Option<PathBuf> {
     }
     let found = tools::need("busybox").ok()?;
     super::elf::is_static(&found).then_some(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_source_that_is_named_without_a_folder() {
+        let Some(arch) = Arch::host() else { return };
+        let name = format!("kseries-test-{}.c", std::process::id());
+        std::fs::write(&name, "int main(void) { return 0; }\n").unwrap();
+        let t = tempfile::tempdir().unwrap();
+        let out = t.path().join("out");
+        let done = compile(arch, &[PathBuf::from(&name)], &out, &[]);
+        std::fs::remove_file(&name).unwrap();
+        done.unwrap();
+        assert!(super::super::elf::is_static(&out));
+    }
+
+    #[test]
+    fn what_the_compiler_said_is_shown() {
+        let Some(arch) = Arch::host() else { return };
+        let t = tempfile::tempdir().unwrap();
+        let source = t.path().join("bad.c");
+        std::fs::write(&source, "int main(void) { return nothing; }\n").unwrap();
+        let e = compile(arch, &[source], &t.path().join("out"), &[]).unwrap_err();
+        assert!(e.to_string().contains("nothing"), "{e}");
+    }
 }

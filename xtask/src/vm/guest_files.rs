@@ -108,6 +108,7 @@ pub(super) fn folder(
     run: &Path,
 ) -> Result<(PathBuf, PathBuf)> {
     let mut plan = Plan::default();
+    let agent = compile::agent(dirs, request.arch)?;
     for test in &request.tests {
         let file = match &test.kind {
             TestKind::Installed { root, program } => {
@@ -133,11 +134,19 @@ pub(super) fn folder(
             std::fs::write(&list, text).at("write", &list)?;
         }
         plan.modules_dir(&place.to_string_lossy());
+        // The host's own modprobe would look for modules of the host's kernel.
+        let bin = run.join("bin");
+        std::fs::create_dir_all(&bin).at("create folder", &bin)?;
+        for tool in ["modprobe", "insmod", "rmmod"] {
+            let link = bin.join(tool);
+            std::os::unix::fs::symlink(&agent, &link).at("make the link", &link)?;
+        }
+        plan.path(&bin.to_string_lossy());
     }
     environment(request, slow, &mut plan);
     let path = run.join("plan");
     std::fs::write(&path, plan.text()).at("write", &path)?;
-    Ok((compile::agent(dirs, request.arch)?, path))
+    Ok((agent, path))
 }
 
 fn scratch() -> Result<tempfile::TempDir> {

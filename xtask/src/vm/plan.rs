@@ -25,6 +25,11 @@ impl Plan {
         self.line(&["modules", path]);
     }
 
+    /// A folder of programs that come before others of the same name.
+    pub fn path(&mut self, dir: &str) {
+        self.line(&["path", dir]);
+    }
+
     /// A variable.
     pub fn env(&mut self, key: &str, value: &str) {
         self.line(&["env", key, value]);

@@ -197,6 +197,13 @@ static void plan_line(char *line)
 			mark("cannot load %s: %s", words[1], strerror(err));
 	} else if (!strcmp(words[0], "env") && nr > 2) {
 		setenv(words[1], words[2], 1);
+	} else if (!strcmp(words[0], "path")) {
+		char *old = getenv("PATH"), buf[4096];
+
+		snprintf(buf, sizeof(buf), "%s/modprobe", words[1]);
+		write_file("/proc/sys/kernel/modprobe", buf);
+		snprintf(buf, sizeof(buf), "%s:%s", words[1], old ? old : "/sbin:/bin");
+		setenv("PATH", buf, 1);
 	} else if (!strcmp(words[0], "modules")) {
 		modules_dir = strdup(words[1]);
 		setenv("KSERIES_MODULES", modules_dir, 1);

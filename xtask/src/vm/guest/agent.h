@@ -32,6 +32,7 @@ double now(void);
 void write_all(int fd, const char *buf, size_t len);
 void say(int fd, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void mark(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+void write_file(const char *path, const char *text);
 void beat(void);
 void forward(const char *prefix, const char *text, size_t len);
 void forward_reset(void);

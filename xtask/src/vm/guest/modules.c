@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "agent.h"
@@ -51,7 +52,7 @@ static const char *resolve_alias(const char *wanted)
 {
 	static char line[4096];
 	const char *found = NULL;
-	char path[1024];
+	char path[1200];
 	FILE *list;
 
 	snprintf(path, sizeof(path), "%s/modules.alias", modules_dir);
@@ -73,7 +74,7 @@ static const char *resolve_alias(const char *wanted)
 /* A line of modules.dep: a file, a colon, the files to load before it, last first. */
 static int load_line(char *line, const char *wanted, const char *params, bool *match)
 {
-	char *files[64], *word, *save = NULL, path[1024], name[128];
+	char *files[64], *word, *save = NULL, path[1200], name[128];
 	int nr = 0, err = 0;
 
 	for (word = strtok_r(line, " :\n", &save); word && nr < 64;
@@ -95,7 +96,7 @@ static int load_line(char *line, const char *wanted, const char *params, bool *m
 
 static int modprobe_one(const char *wanted, const char *params)
 {
-	char line[4096], path[1024];
+	char line[4096], path[1200];
 	const char *name;
 	bool match = false;
 	int err = 0;
@@ -123,15 +124,34 @@ static int remove_module(const char *name)
 	return syscall(SYS_delete_module, plain, O_NONBLOCK) ? errno : 0;
 }
 
+/*
+ * The kernel calls without our environment: the modules are those of its release,
+ * or lie beside the folder that we were called from.
+ */
+static void find_modules(const char *self)
+{
+	static char path[1024];
+	const char *dir = getenv("KSERIES_MODULES");
+	struct utsname u;
+
+	if (dir) {
+		modules_dir = dir;
+		return;
+	}
+	snprintf(path, sizeof(path), "%.*s/../modules", (int)(base_name(self) - self), self);
+	if (access(path, X_OK) && !uname(&u))
+		snprintf(path, sizeof(path), "/lib/modules/%s", u.release);
+	modules_dir = path;
+}
+
 int module_tool(const char *tool, int argc, char **argv)
 {
 	bool quiet = false, remove = !strcmp(tool, "rmmod");
-	const char *name = NULL, *dir = getenv("KSERIES_MODULES");
+	const char *name = NULL;
 	char params[1024] = "";
 	int err, i;
 
-	if (dir)
-		modules_dir = dir;
+	find_modules(argv[0]);
 	for (i = 1; i < argc; i++) {
 		if (argv[i][0] == '-') {
 			quiet |= argv[i][1] == 'q';

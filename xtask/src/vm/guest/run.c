@@ -61,16 +61,6 @@ static void stream_end(struct stream *s)
 	s->fd = -1;
 }
 
-static void write_file(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY | O_CLOEXEC);
-
-	if (fd < 0)
-		return;
-	write_all(fd, text, strlen(text));
-	close(fd);
-}
-
 /* As init every process but ourselves is a test's; else those below us are. */
 static void kill_all(pid_t group, int sig)
 {
