@@ -18,7 +18,7 @@ trap 'rm -rf "$work"' EXIT
 
 "$tool" generate-series "$series" --base "$base" --output "$work/mails" >/dev/null 2>&1
 store=${XDG_CACHE_HOME:-$HOME/.cache}/kseries/store.git
-commit=$("$tool" --format json bases show "$base" | python3 -c 'import json,sys; print(json.load(sys.stdin)["commit"])')
+commit=$("$tool" --format json bases show "$base" | python3 -c 'import json,sys; print(json.load(sys.stdin)[0]["commit"])')
 git clone --quiet --shared --no-checkout "$store" "$work/tree"
 git -C "$work/tree" checkout --quiet --detach "$commit"
 export GIT_AUTHOR_NAME=bench GIT_AUTHOR_EMAIL=bench@localhost

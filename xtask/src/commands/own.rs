@@ -1,8 +1,6 @@
 //! Runs a command of this tool as its user would, in a process of its own: what
 //! `quickstart` and `ci` are put together from.
 
-use std::path::Path;
-
 use serde_json::Value;
 
 use crate::cli::Ctx;
@@ -43,18 +41,20 @@ impl Ended {
     }
 }
 
+/// This program. Not by its path: `cargo test`, a stage of `ci`, may put another
+/// build there.
+pub const EXE: &str = "/proc/self/exe";
+
 /// Runs `cargo xtask ARGS` with JSON results; its talk goes to our stderr.
 ///
 /// # Errors
 /// When it cannot be started, or the user ends it. A code other than 0 is no
 /// error here.
 pub fn run(ctx: &Ctx, args: &[&str]) -> Result<Ended> {
-    // Not by its path: `cargo test`, a stage of `ci`, may put another build there.
-    let exe = Path::new("/proc/self/exe");
     let project = ctx.dirs.project()?;
     let line = format!("cargo xtask {}", shell_words::join(args));
     ctx.ui.note(&format!("$ {line}"));
-    let output = Cmd::new(exe)
+    let output = Cmd::new(EXE)
         .args(["--format", "json", "--project"])
         .arg(project)
         .args(args)
