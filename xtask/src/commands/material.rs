@@ -18,7 +18,6 @@ use crate::gates::submission::Made;
 use crate::mail::{self, Mail, MailInput, Person, Prefix, Tracking};
 use crate::recipients::gather::Wishes;
 use crate::render::{self, Choice, RenderOptions, Verdict};
-use crate::send::tracking::Tracked;
 use crate::series;
 use crate::tree::Store;
 
@@ -99,8 +98,6 @@ pub struct Material {
     pub accepted: Accepted,
     /// Patches that have no commit here, with the verdict.
     pub left_out: Vec<(String, String)>,
-    /// Earlier versions, with the message id of their first mail.
-    history: Vec<(u32, String)>,
 }
 
 impl What {
@@ -142,7 +139,7 @@ impl What {
         };
         let cover = self.cover_letter.as_deref().map(|f| format_series::cover(Some(f)));
         let base_name = base.to_string().get(..12).unwrap_or_default().to_owned();
-        let sender = self.from.as_deref().map(Person::parse).transpose()?.unwrap_or(author);
+        let sender = self.sender()?.unwrap_or(author);
         let mut template = MailInput::new(&[]);
         template.prefix = Prefix {
             list: self.list.clone(),
@@ -169,7 +166,6 @@ impl What {
             wishes: self.wishes(Vec::new(), Vec::new(), &Accepted::default()),
             accepted: Accepted::default(),
             left_out: Vec::new(),
-            history: Vec::new(),
             home: Home::Range(repo),
         })
     }
@@ -194,18 +190,13 @@ impl What {
         };
         let commits = rendering.commits();
         let mut template = series_mail::input(series, rendering, &[], self.rfc, false)?;
-        let sender = match &self.from {
-            Some(from) => Person::parse(from)?,
+        let sender = match self.sender()? {
+            Some(sender) => sender,
             None => Person::new(&series.author.name, &series.author.email),
         };
         template.from = Some(sender.clone());
         let (applied, others): (Vec<_>, Vec<_>) =
             rendering.patches.iter().partition(|p| p.verdict == Verdict::Applies);
-        let sent = template.changelog.iter();
-        let history = sent
-            .filter_map(|c| Some((c.version.checked_sub(1)?, c.previous.clone()?)))
-            .rev()
-            .collect();
         Ok(Material {
             name: series.name.clone(),
             base_name: kernel.base.name.clone(),
@@ -218,9 +209,22 @@ impl What {
             wishes: self.wishes(series.to.clone(), series.cc.clone(), &accepted),
             accepted,
             left_out: others.iter().map(|p| (p.name.clone(), p.verdict.to_string())).collect(),
-            history,
             home: Home::Series(Box::new(kernel)),
         })
+    }
+
+    /// The version that was asked for.
+    #[must_use]
+    pub fn version(&self) -> Option<u32> {
+        self.reroll_count
+    }
+
+    /// The sender that was asked for.
+    ///
+    /// # Errors
+    /// When it is no address.
+    pub fn sender(&self) -> Result<Option<Person>> {
+        self.from.as_deref().map(Person::parse).transpose()
     }
 
     fn wishes(&self, to: Vec<String>, cc: Vec<String>, accepted: &Accepted) -> Wishes {
@@ -282,19 +286,31 @@ impl Material {
         }
     }
 
-    /// What b4 is told of it; nothing without a change id.
+    /// The folder of the series, if it is one.
     #[must_use]
-    pub fn tracked(&self) -> Option<Tracked<'_>> {
-        let change_id = self.template.tracking.change_id.as_deref()?;
-        let words = self.template.prefix.words();
-        let prefixes = words.split_whitespace().map(str::to_owned);
-        let version = format!("v{}", self.template.prefix.version);
-        Some(Tracked {
-            change_id,
-            version: self.template.prefix.version,
-            prefixes: prefixes.filter(|w| w != "PATCH" && *w != version).collect(),
-            history: self.history.clone(),
-        })
+    pub fn series_folder(&self) -> Option<PathBuf> {
+        match &self.home {
+            Home::Range(_) => None,
+            Home::Series(kernel) => kernel.series.as_ref().map(|(series, _)| series.folder()),
+        }
+    }
+
+    /// Its version.
+    #[must_use]
+    pub fn version(&self) -> u32 {
+        self.template.prefix.version
+    }
+
+    /// Its last commit.
+    #[must_use]
+    pub fn head(&self) -> Oid {
+        self.commits.last().copied().unwrap_or(self.base)
+    }
+
+    /// Its change id.
+    #[must_use]
+    pub fn change_id(&self) -> Option<&str> {
+        self.template.tracking.change_id.as_deref()
     }
 
     /// Its mails.

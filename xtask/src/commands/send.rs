@@ -17,7 +17,9 @@ use crate::recipients::gather::gather;
 use crate::recipients::{Header, Recipients};
 use crate::scripts::Scripts;
 use crate::send::git::{Transport, setting};
-use crate::send::{self, preview, sign, tracking};
+use crate::send::record::{self, Meta, Sent};
+use crate::send::{self, headers, preview, sign};
+use crate::series;
 
 /// The gates that must be green before a series goes out: all that need no
 /// compiler.
@@ -66,6 +68,9 @@ pub struct Send {
     /// where sending broke off.
     #[arg(long, value_name = "NUMBER", default_value_t = 0)]
     first: usize,
+    /// Sends the version that was sent once more, byte for byte, to the same people.
+    #[arg(long, conflicts_with_all = ["explain", "reflect"])]
+    resend: bool,
     /// The mail that the first one answers.
     #[arg(long, value_name = "MESSAGE-ID")]
     in_reply_to: Option<String>,
@@ -99,6 +104,9 @@ impl Send {
     /// # Errors
     /// When gates are red, nobody confirms, or git send-email fails.
     pub fn run(&self, ctx: &Ctx) -> Result<Outcome> {
+        if self.resend {
+            return self.once_more(ctx);
+        }
         let mut material = self.what.get(ctx, self.series.as_deref())?;
         material.in_reply_to.clone_from(&self.in_reply_to);
         let plain = material.mails(&[], &[])?;
@@ -118,8 +126,9 @@ impl Send {
             preview::show(&ctx.ui, &preview::text(&mails, &recipients))?;
             return Ok(Outcome::Held);
         }
-        let folder = self.config_folder(ctx, &material)?;
+        let folder = self.config_folder(ctx, material.folder())?;
         if !self.reflect {
+            self.not_sent_yet(&material)?;
             if recipients.of(Header::To).is_empty() {
                 return Err(Error::usage(format!("send {}", material.name))
                     .found("nobody is in To")
@@ -131,27 +140,22 @@ impl Send {
         let sender = material.sender().clone();
         self.warn_of_another_sender(ctx, &folder, &sender)?;
         if !self.dry_run {
-            self.confirm(ctx, &material, &mails, &recipients)?;
+            let lines = self.summary(&sender, &recipients);
+            self.confirm(ctx, &material.name, &lines, self.rest(&mails)?)?;
         }
-        let place = tempfile::tempdir().at("create a folder in", &std::env::temp_dir())?;
-        let files = send::write(place.path(), &mails)?;
-        let transport = Transport {
-            folder,
-            sender: sender.clone(),
-            identity: self.identity.clone(),
-            sendmail: self.sendmail_cmd.clone(),
-            dry_run: self.dry_run,
-        };
-        transport.send(&files, self.reflect.then_some(&sender))?;
+        self.hand_over(folder, &sender, self.rest(&mails)?)?;
         let done = match (self.dry_run, self.reflect) {
             (true, _) => "nothing was sent",
             (false, true) => "sent to yourself",
             (false, false) => "sent",
         };
+        if done == "sent" {
+            keep(ctx, &material, &mails)?;
+        }
         let report = Report {
             series: &material.name,
             done,
-            mails: mails.iter().map(|m| m.file_name.as_str()).collect(),
+            mails: self.rest(&mails)?.iter().map(|m| m.file_name.as_str()).collect(),
             signed,
             recipients: &recipients,
         };
@@ -161,40 +165,100 @@ impl Send {
         Ok(Outcome::Held)
     }
 
-    /// The mails with their recipients and b4's headers.
+    /// The mails with their recipients and the change id.
     fn outgoing(&self, material: &Material, recipients: &Recipients) -> Result<Vec<Mail>> {
         let (to, cc) = (recipients.of(Header::To), recipients.of(Header::Cc));
         let mut mails =
             if self.reflect { material.mails(&[], &[])? } else { material.mails(&to, &cc)? };
-        if let (Some(first), Some(tracked)) = (mails.first_mut(), material.tracked()) {
-            first.bytes = tracking::add(&first.bytes, &tracked)?;
+        if let (Some(first), Some(id)) = (mails.first_mut(), material.change_id()) {
+            first.bytes = headers::insert(&first.bytes, &[(headers::CHANGE_ID, id)])?;
         }
         if self.reflect {
             let listed = |people: &[Person]| {
                 people.iter().map(|p| p.email.as_str()).collect::<Vec<_>>().join(",\n ")
             };
             let (to, cc) = (listed(&to), listed(&cc));
-            let headers = [("X-Reflected-To", to.as_str()), ("X-Reflected-Cc", cc.as_str())];
+            let reflected = [("X-Reflected-To", to.as_str()), ("X-Reflected-Cc", cc.as_str())];
             for mail in &mut mails {
-                let filled: Vec<_> = headers.into_iter().filter(|(_, v)| !v.is_empty()).collect();
-                mail.bytes = tracking::insert(&mail.bytes, &filled)?;
+                let filled: Vec<_> = reflected.into_iter().filter(|(_, v)| !v.is_empty()).collect();
+                mail.bytes = headers::insert(&mail.bytes, &filled)?;
             }
         }
-        mails.retain(|m| m.number >= self.first);
-        if mails.is_empty() {
-            return Err(Error::usage(format!("--first {}", self.first))
-                .found("the series has no mail of that number or later"));
-        }
+        self.rest(&mails)?;
         Ok(mails)
     }
 
-    fn config_folder(&self, ctx: &Ctx, material: &Material) -> Result<PathBuf> {
-        let folder = match &self.config_from {
-            Some(folder) => folder.clone(),
-            None => match material.folder() {
-                Some(folder) => folder,
-                None => ctx.dirs.project()?.to_owned(),
-            },
+    /// The mails from --first on.
+    fn rest<'m>(&self, mails: &'m [Mail]) -> Result<&'m [Mail]> {
+        let begin = mails.iter().position(|m| m.number >= self.first);
+        begin.and_then(|at| mails.get(at..)).ok_or_else(|| {
+            Error::usage(format!("--first {}", self.first))
+                .found("the series has no mail of that number or later")
+        })
+    }
+
+    fn hand_over(&self, folder: PathBuf, sender: &Person, mails: &[Mail]) -> Result<()> {
+        let place = tempfile::tempdir().at("create a folder in", &std::env::temp_dir())?;
+        let files = send::write(place.path(), mails)?;
+        let transport = Transport {
+            folder,
+            sender: sender.clone(),
+            identity: self.identity.clone(),
+            sendmail: self.sendmail_cmd.clone(),
+            dry_run: self.dry_run,
+        };
+        transport.send(&files, self.reflect.then_some(sender))
+    }
+
+    /// A version goes out once; what is sent again must be the same bytes.
+    fn not_sent_yet(&self, material: &Material) -> Result<()> {
+        let Some(series) = material.series_folder() else { return Ok(()) };
+        let version = material.version();
+        let Some(sent) = record::load(&series, version)? else { return Ok(()) };
+        Err(Error::usage(format!("send {} v{version}", material.name))
+            .found(format!("v{version} was sent at {}", sent.meta.sent_at))
+            .hint(format!("raise \"version\" in series.toml to {}", version + 1))
+            .hint("or send the same bytes once more with --resend"))
+    }
+
+    fn once_more(&self, ctx: &Ctx) -> Result<Outcome> {
+        let Some(name) = &self.series else {
+            return Err(Error::usage("send --resend").found("no series is named"));
+        };
+        let series = series::load(ctx.dirs.project()?, name)?;
+        let version = self.what.version().unwrap_or(series.version);
+        let Some(sent) = record::load(&series.folder(), version)? else {
+            return Err(Error::usage(format!("send {name} v{version} once more"))
+                .found(format!("v{version} was never sent"))
+                .hint("leave --resend out"));
+        };
+        if self.preview {
+            let nobody = Recipients::default();
+            preview::show(&ctx.ui, &preview::text(&sent.mails, &nobody))?;
+            return Ok(Outcome::Held);
+        }
+        let sender = match self.what.sender()? {
+            Some(sender) => sender,
+            None => Person::new(&series.author.name, &series.author.email),
+        };
+        if !self.dry_run {
+            let line = format!("v{version}, as it was sent at {}", sent.meta.sent_at);
+            self.confirm(ctx, name, &[line], self.rest(&sent.mails)?)?;
+        }
+        let folder = self.config_folder(ctx, None)?;
+        self.hand_over(folder, &sender, self.rest(&sent.mails)?)?;
+        let done = if self.dry_run { "nothing was sent" } else { "sent once more" };
+        let report = serde_json::json!({
+            "series": name, "done": done, "version": version, "mails": &sent.meta.mails,
+        });
+        ctx.ui.result(&report, |w| writeln!(w, "{name} v{version}: {done}"))?;
+        Ok(Outcome::Held)
+    }
+
+    fn config_folder(&self, ctx: &Ctx, own: Option<PathBuf>) -> Result<PathBuf> {
+        let folder = match self.config_from.clone().or(own) {
+            Some(folder) => folder,
+            None => ctx.dirs.project()?.to_owned(),
         };
         if folder.is_dir() {
             return Ok(folder);
@@ -242,40 +306,36 @@ impl Send {
         Ok(())
     }
 
+    /// Who sends, and to whom, for the question.
+    fn summary(&self, sender: &Person, recipients: &Recipients) -> Vec<String> {
+        let mut lines = vec![format!("From: {}", sender.verbatim())];
+        if self.reflect {
+            lines.push("To:   yourself alone".into());
+            return lines;
+        }
+        for (name, header) in [("To:  ", Header::To), ("Cc:  ", Header::Cc)] {
+            lines.extend(recipients.of(header).iter().map(|p| format!("{name} {}", p.verbatim())));
+        }
+        lines
+    }
+
     /// Asks for the word, unless it was given beforehand.
-    fn confirm(
-        &self,
-        ctx: &Ctx,
-        material: &Material,
-        mails: &[Mail],
-        recipients: &Recipients,
-    ) -> Result<()> {
+    fn confirm(&self, ctx: &Ctx, name: &str, lines: &[String], mails: &[Mail]) -> Result<()> {
         if self.yes {
             return Ok(());
         }
-        let ask = format!("send {}", material.name);
-        // A line of the JSON result is no place for a question, and a pipe no
-        // place for the answer.
+        let ask = format!("send {name}");
+        // A pipe is no place for the answer.
         if !std::io::stdin().is_terminal() {
             return Err(Error::usage(ask)
                 .found("standard input is no terminal, so nobody can confirm")
                 .hint("look at --preview first, then add --yes"));
         }
-        let note = |line: &str| ctx.ui.note(line);
-        note(&format!("From: {}", material.sender().verbatim()));
-        if self.reflect {
-            note("To:   yourself alone");
-        } else {
-            for (name, header) in [("To:  ", Header::To), ("Cc:  ", Header::Cc)] {
-                for person in recipients.of(header) {
-                    note(&format!("{name} {}", person.verbatim()));
-                }
-            }
+        let mails_listed = mails.iter().map(|m| format!("      {}", m.file_name));
+        for line in lines.iter().cloned().chain(mails_listed) {
+            ctx.ui.note(&line);
         }
-        for mail in mails {
-            note(&format!("      {}", mail.file_name));
-        }
-        note(&format!("Type \"{WORD}\" to send these {} mails:", mails.len()));
+        ctx.ui.note(&format!("Type \"{WORD}\" to send these {} mails:", mails.len()));
         let mut answer = String::new();
         std::io::stdin().lock().read_line(&mut answer).at("read", Path::new("standard input"))?;
         if answer.trim() == WORD {
@@ -283,4 +343,25 @@ impl Send {
         }
         Err(Error::check(ask).found("not confirmed; nothing was sent"))
     }
+}
+
+/// Keeps what was sent with the series.
+fn keep(ctx: &Ctx, material: &Material, mails: &[Mail]) -> Result<()> {
+    let Some(series) = material.series_folder() else {
+        ctx.ui.note("not kept: a range has no series to keep it with");
+        return Ok(());
+    };
+    let first = mails.first().map(|m| m.bytes.as_slice()).unwrap_or_default();
+    let meta = Meta {
+        version: material.version(),
+        sent_at: jiff::Timestamp::now().round(jiff::Unit::Second).unwrap_or_default().to_string(),
+        base: material.base_name.clone(),
+        base_commit: material.base.to_string(),
+        head: material.head().to_string(),
+        message_id: record::message_id(first).unwrap_or_default(),
+        mails: mails.iter().map(|m| m.file_name.clone()).collect(),
+    };
+    let folder = record::save(&series, &Sent { meta, mails: mails.to_vec() })?;
+    ctx.ui.note(&format!("kept in {}: commit it with the series", folder.display()));
+    Ok(())
 }

@@ -4,6 +4,7 @@
 use crate::error::Result;
 use crate::mail::{Changes, Cover, Date, MailInput, Person, Prefix, Thread, Tracking};
 use crate::render::Rendering;
+use crate::send::record;
 use crate::series::{Series, model};
 use crate::tree::Oid;
 
@@ -45,25 +46,32 @@ pub fn input<'c>(
         change_id: series.change_id.clone(),
         prerequisites: Vec::new(),
     };
-    input.changelog = changelog(series);
+    input.changelog = changelog(series)?;
     Ok(input)
 }
 
-/// The changes up to this version that say something, newest first.
-fn changelog(series: &Series) -> Vec<Changes> {
-    let sent = |version: u32| {
-        let entry = series.changelog.iter().find(|c| Some(c.version) == version.checked_sub(1));
-        entry.and_then(|c| c.link.as_deref()).map(message_id)
+/// The changes up to this version that say something, newest first. The version
+/// before each is linked to by what series.toml says, else by what was sent.
+fn changelog(series: &Series) -> Result<Vec<Changes>> {
+    let sent = |version: u32| -> Result<Option<String>> {
+        let Some(before) = version.checked_sub(1) else { return Ok(None) };
+        let entry = series.changelog.iter().find(|c| c.version == before);
+        match entry.and_then(|c| c.link.as_deref()) {
+            Some(link) => Ok(Some(message_id(link))),
+            None => Ok(record::load(&series.folder(), before)?.map(|s| s.meta.message_id)),
+        }
     };
     let shown = |c: &&model::Change| {
         c.version > 1 && c.version <= series.version && !c.text.trim().is_empty()
     };
     let changes = series.changelog.iter().filter(shown);
     changes
-        .map(|c| Changes {
-            version: c.version,
-            text: c.text.trim().to_owned(),
-            previous: sent(c.version),
+        .map(|c| {
+            Ok(Changes {
+                version: c.version,
+                text: c.text.trim().to_owned(),
+                previous: sent(c.version)?,
+            })
         })
         .collect()
 }

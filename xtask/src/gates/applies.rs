@@ -1,17 +1,11 @@
 //! `git am` of the mails in a checkout of the base gives the rendered commits:
 //! tree, author and message.
-//!
-//! The checkout is a real one with the base's whole index, but only the files
-//! that the series touches are written out, and its objects are those of the
-//! store: 0.3 s where a full checkout takes half a minute.
-
-use std::path::Path;
 
 use git2::{Oid, Repository};
 
+use super::checkout::Checkout;
 use super::{Finding, Gate, Row, Submission};
 use crate::error::{Error, IoContext as _, Result};
-use crate::host::process::Cmd;
 
 /// One row a patch.
 ///
@@ -19,7 +13,9 @@ use crate::host::process::Cmd;
 /// When git is missing, or the checkout cannot be made.
 pub fn check(s: &Submission) -> Result<Vec<Row>> {
     let folder = tempfile::tempdir().at("create a folder in", &std::env::temp_dir())?;
-    let checkout = Checkout::of(s, folder.path())?;
+    let changes = s.patches.iter().flat_map(|p| &p.changes);
+    let paths = changes.flat_map(|c| [c.path.as_str(), c.old_path.as_str()]);
+    let checkout = Checkout::of(s.repo, s.base, paths, &folder.path().join("checkout"))?;
     let mails = folder.path().join("mails");
     std::fs::create_dir(&mails).at("create folder", &mails)?;
     let mut cmd = checkout.git(&["am", "--quiet", "--keep-cr"]);
@@ -29,7 +25,7 @@ pub fn check(s: &Submission) -> Result<Vec<Row>> {
         cmd = cmd.arg(&file);
     }
     let out = cmd.output()?;
-    let repo = Repository::open(&checkout.work)?;
+    let repo = Repository::open(checkout.path())?;
     let applied = commits(&repo, s.base)?;
     let mut rows = Vec::new();
     for (i, p) in s.patches.iter().enumerate() {
@@ -94,100 +90,18 @@ fn commits(repo: &Repository, base: Oid) -> Result<Vec<Oid>> {
     walk.map(|id| id.map_err(Error::from)).collect()
 }
 
-/// A sparse checkout of the base with the touched files.
-struct Checkout {
-    work: std::path::PathBuf,
-}
-
-impl Checkout {
-    fn of(s: &Submission, folder: &Path) -> Result<Checkout> {
-        let work = folder.join("checkout");
-        let checkout = Checkout { work };
-        Cmd::new("git").args(["init", "--quiet"]).arg(&checkout.work).envs_clean().run()?;
-        let git = checkout.work.join(".git");
-        let write = |name: &str, text: &str| {
-            let path = git.join(name);
-            let parent = path.parent().unwrap_or(&git);
-            std::fs::create_dir_all(parent).at("create folder", parent)?;
-            std::fs::write(&path, text).at("write", &path)
-        };
-        let objects = s.repo.path().join("objects");
-        let objects = objects.canonicalize().at("find", &objects)?;
-        write("objects/info/alternates", &format!("{}\n", objects.display()))?;
-        let mut patterns = String::new();
-        for c in s.patches.iter().flat_map(|p| &p.changes) {
-            for path in [&c.path, &c.old_path] {
-                patterns.push('/');
-                patterns.push_str(&escaped(path));
-                patterns.push('\n');
-            }
-        }
-        write("info/sparse-checkout", &patterns)?;
-        checkout.git(&["update-ref", "--no-deref", "HEAD", &s.base.to_string()]).run()?;
-        checkout.git(&["read-tree", "-m", "-u", "HEAD"]).run()?;
-        Ok(checkout)
-    }
-
-    /// git in the checkout, with none of the user's settings.
-    fn git(&self, args: &[&str]) -> Cmd {
-        let settings = [
-            "core.sparseCheckout=true",
-            "core.sparseCheckoutCone=false",
-            "core.autocrlf=false",
-            "core.fsmonitor=false",
-            "gc.auto=0",
-            "user.name=check",
-            "user.email=check@localhost",
-            "commit.gpgSign=false",
-        ];
-        let cmd = settings.iter().fold(Cmd::new("git"), |cmd, s| cmd.args(["-c", s]));
-        cmd.args(args).cwd(&self.work).envs_clean()
-    }
-}
-
-/// A path as a line of a sparse-checkout file, which has the form of gitignore.
-fn escaped(path: &str) -> String {
-    let mut out = String::with_capacity(path.len());
-    for c in path.chars() {
-        if "\\*?[]!# ".contains(c) {
-            out.push('\\');
-        }
-        out.push(c);
-    }
-    out
-}
-
-trait CleanGit {
-    fn envs_clean(self) -> Cmd;
-}
-
-impl CleanGit for Cmd {
-    fn envs_clean(self) -> Cmd {
-        let gone = ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY"];
-        gone.iter()
-            .fold(self, |cmd, name| cmd.env_remove(name))
-            .env("GIT_CONFIG_GLOBAL", "/dev/null")
-            .env("GIT_CONFIG_SYSTEM", "/dev/null")
-            .env("LC_ALL", "C.UTF-8")
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::gates::Status;
+    use crate::gates::checkout::clean_git;
     use crate::gates::testing::Repo;
 
     /// What `git format-patch` writes of the commits.
     fn mailed(s: &mut Submission) {
         for p in &mut s.patches {
-            let out = Cmd::new("git")
-                .args(["format-patch", "--stdout", "-1"])
-                .arg(p.commit.to_string())
-                .cwd(s.repo.path())
-                .envs_clean()
-                .run()
-                .unwrap();
+            let cmd = clean_git().args(["format-patch", "--stdout", "-1"]);
+            let out = cmd.arg(p.commit.to_string()).cwd(s.repo.path()).run().unwrap();
             p.mail = out.stdout;
         }
     }

@@ -5,6 +5,7 @@
 
 pub mod accept;
 pub mod applies;
+pub mod checkout;
 pub mod checkpatch;
 pub mod compile;
 pub mod diff;

@@ -4,9 +4,10 @@
 //! a word of confirmation.
 
 pub mod git;
+pub mod headers;
 pub mod preview;
+pub mod record;
 pub mod sign;
-pub mod tracking;
 
 use std::path::{Path, PathBuf};
 

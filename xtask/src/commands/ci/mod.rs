@@ -14,7 +14,9 @@ use crate::cli::{Ctx, Outcome};
 use crate::error::{Error, Kind, Result};
 
 mod guests;
+mod mail_server;
 mod mails;
+mod parity;
 mod proofs;
 mod source;
 
@@ -114,9 +116,11 @@ const STAGES: &[Plan] = &[
         run: source::licences,
     },
     Plan { name: "tests", shows: "the fast tests", run: source::tests },
-    Plan { name: "parity", shows: "mails in the bytes of git format-patch", run: mails::parity },
+    Plan { name: "parity", shows: "mails in the bytes of git format-patch", run: parity::parity },
     Plan { name: "verdicts", shows: "every series on every base", run: proofs::verdicts },
-    Plan { name: "am", shows: "git am and b4 give the printed trees", run: proofs::git_am },
+    Plan { name: "am", shows: "git am gives the printed trees", run: proofs::git_am },
+    Plan { name: "gates", shows: "every gate on every series", run: mails::gates },
+    Plan { name: "mails", shows: "sent, fetched by b4, applied", run: mails::mails },
     Plan { name: "selftests", shows: "every series in a guest, x86_64", run: guests::selftests },
     Plan { name: "mutants", shows: "breaks are caught", run: guests::mutants },
     Plan { name: "vng", shows: "a guest by virtme-ng", run: guests::virtme_ng },
