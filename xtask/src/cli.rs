@@ -39,6 +39,8 @@ pub enum Command {
     List(commands::list::List),
     /// One series, with its verdict on every base at hand.
     Show(commands::show::Show),
+    /// A new series: a commented skeleton that renders at once.
+    NewSeries(commands::new_series::NewSeries),
     /// Renders series onto a base: commits, and mails that can be sent as they are.
     GenerateSeries(Box<commands::generate_series::GenerateSeries>),
     /// Mails of any commits of any repository, in the bytes of git format-patch.
@@ -84,6 +86,7 @@ impl Command {
             Command::Doctor(c) => c.run(ctx),
             Command::List(c) => c.run(ctx),
             Command::Show(c) => c.run(ctx),
+            Command::NewSeries(c) => c.run(ctx),
             Command::GenerateSeries(c) => c.run(ctx),
             Command::FormatSeries(c) => c.run(ctx),
             Command::Bases(c) => c.run(ctx),
@@ -121,7 +124,11 @@ pub fn main() -> ExitCode {
 
 fn run(cli: &Cli, ui: &Ui) -> Result<Outcome> {
     signals::install()?;
-    let dirs = Dirs::locate(cli.project.as_deref())?;
+    let dirs = match &cli.command {
+        // They may begin a project: its `series/` need not be there yet.
+        Command::NewSeries(_) => Dirs::locate_or_begin(cli.project.as_deref())?,
+        _ => Dirs::locate(cli.project.as_deref())?,
+    };
     let ctx = Ctx { ui: ui.clone(), dirs };
     cli.command.run(&ctx)
 }

@@ -44,6 +44,16 @@ impl Dirs {
         Ok(Dirs { project, cache: xdg.cache_dir().join(APP), config: xdg.config_dir().join(APP) })
     }
 
+    /// As [`Dirs::locate`]; a named folder that has no `series/` becomes a project.
+    ///
+    /// # Errors
+    /// When it is no folder, or the home folder is not known.
+    pub fn locate_or_begin(named: Option<&Path>) -> Result<Dirs> {
+        let Some(dir) = named.filter(|dir| dir.is_dir()) else { return Dirs::locate(named) };
+        let project = Some(std::path::absolute(dir).unwrap_or_else(|_| dir.to_owned()));
+        Ok(Dirs { project, ..Dirs::locate(None)? })
+    }
+
     /// Folders for a test or an embedding program.
     #[must_use]
     pub fn at(project: &Path, cache: &Path) -> Dirs {

@@ -5,6 +5,7 @@ mod check;
 mod check_edit;
 mod check_extract;
 mod check_place;
+pub mod draft;
 pub mod excerpt;
 pub mod key_path;
 pub mod lint;
@@ -15,8 +16,10 @@ pub mod raw;
 pub mod raw_locator;
 pub mod raw_value;
 pub mod schema;
+pub mod skeleton;
 pub mod templates;
 mod toml_error;
+pub mod toml_text;
 pub mod version;
 
 pub use load::{list, load, load_mutants};

@@ -1,0 +1,6 @@
+//! `new-series` and `import-series` as their user runs them: where series come
+//! from, and that git makes the same trees of the same patches.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+
+mod host;
+mod new_series;
