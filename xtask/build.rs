@@ -1,7 +1,9 @@
 //! Lists the configuration fragments, so that each file put into `kconfigs/` is part
-//! of the tool without being named a second time.
+//! of the tool without being named a second time; and gives each source file of the tool
+//! a number that changes with it, so that a kept result is known by what made it.
 
 use std::fmt::Write as _;
+use std::hash::Hasher as _;
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
@@ -9,28 +11,46 @@ fn main() -> io::Result<()> {
     let variable = |name: &str| {
         env::var_os(name).map(PathBuf::from).ok_or_else(|| io::Error::other(format!("no {name}")))
     };
-    let folder = variable("CARGO_MANIFEST_DIR")?.join("../kconfigs");
-    let mut files = Vec::new();
-    collect(&folder, &mut files)?;
-    files.sort();
+    let here = variable("CARGO_MANIFEST_DIR")?;
+    let output = variable("OUT_DIR")?;
+    let folder = here.join("../kconfigs");
+    let fragments = collect(&folder, |name| name == "config")?;
     let mut table = String::from("&[\n");
-    for file in files {
+    for file in &fragments {
         let name = file.strip_prefix(&folder).map_err(io::Error::other)?.with_extension("");
         let _ = writeln!(table, "({:?}, include_str!({:?})),", name.display().to_string(), file);
     }
     table.push(']');
-    fs::write(variable("OUT_DIR")?.join("fragments.rs"), table)
+    fs::write(output.join("fragments.rs"), table)?;
+
+    let mut numbers = String::from("&[\n");
+    let is_source = |name: &str| matches!(name, "rs" | "c" | "h" | "config" | "toml");
+    for (prefix, folder) in
+        [("", here.join("src")), ("cscan/", here.join("cscan/src")), ("kconfigs/", folder)]
+    {
+        for file in collect(&folder, is_source)? {
+            let name = file.strip_prefix(&folder).map_err(io::Error::other)?.display();
+            let mut hasher = std::hash::DefaultHasher::new();
+            hasher.write(&fs::read(&file)?);
+            let _ = writeln!(numbers, "(\"{prefix}{name}\", {}),", hasher.finish());
+        }
+    }
+    numbers.push(']');
+    fs::write(output.join("sources.rs"), numbers)
 }
 
-fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
+/// The files below `folder` with an extension that is `wanted`, sorted.
+fn collect(folder: &Path, wanted: impl Copy + Fn(&str) -> bool) -> io::Result<Vec<PathBuf>> {
     println!("cargo::rerun-if-changed={}", folder.display());
+    let mut files = Vec::new();
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
         if path.is_dir() {
-            collect(&path, files)?;
-        } else if path.extension().is_some_and(|e| e == "config") {
+            files.extend(collect(&path, wanted)?);
+        } else if path.extension().and_then(|e| e.to_str()).is_some_and(wanted) {
             files.push(path);
         }
     }
-    Ok(())
+    files.sort();
+    Ok(files)
 }

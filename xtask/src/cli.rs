@@ -53,6 +53,8 @@ pub enum Command {
     BuildKernel(Box<commands::build_kernel::BuildKernel>),
     /// Boots a kernel in a guest, runs tests in it, and reports what held.
     TestVm(Box<commands::test_vm::TestVm>),
+    /// Every series on every base: verdicts, gates, builds, boots, mutants; a dated table.
+    Matrix(Box<commands::matrix::Matrix>),
     /// Preview, send to oneself, or git send-email; asks before anything goes out.
     Send(Box<commands::send::Send>),
     /// Everything that the project's own CI runs; ends with the counts.
@@ -93,6 +95,7 @@ impl Command {
             Command::Check(c) => c.run(ctx),
             Command::BuildKernel(c) => c.run(ctx),
             Command::TestVm(c) => c.run(ctx),
+            Command::Matrix(c) => c.run(ctx),
             Command::Send(c) => c.run(ctx),
             Command::Ci(c) => c.run(ctx),
         }

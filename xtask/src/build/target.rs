@@ -111,6 +111,12 @@ impl Targets {
         self.archs.keys().map(String::as_str).collect()
     }
 
+    /// The names of all flavours.
+    #[must_use]
+    pub fn all_flavours(&self) -> Vec<&str> {
+        self.flavours.keys().map(String::as_str).collect()
+    }
+
     /// Those of `fragments` that make a flavour of their own.
     #[must_use]
     pub fn flavours<'f>(&self, fragments: &'f [String]) -> Vec<&'f str> {

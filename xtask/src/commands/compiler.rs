@@ -1,5 +1,7 @@
 //! Compiles the commits of a series for the gates, in the base's worktree.
 
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use crate::build::Diagnostic;
@@ -12,7 +14,7 @@ use crate::host::tools;
 use crate::tree::Oid;
 
 /// One compile of objects at a time is kept, so that two gates share it.
-type Kept = std::cell::RefCell<Vec<(Oid, String, Attempt)>>;
+type Kept = RefCell<Vec<(Oid, String, Attempt)>>;
 
 /// The series' commits, and what builds them.
 pub struct SeriesCompiler<'c> {
@@ -21,9 +23,11 @@ pub struct SeriesCompiler<'c> {
     name: String,
     arches: Vec<String>,
     head: Oid,
-    /// Configuration and object directory of the series' first guest test, whose
-    /// kernel has the series' code in it.
-    group: Group,
+    /// Configurations and object directories of the series' guest tests, whose kernels have the
+    /// series' code in them. Where optional patches are wanted, those that switch them on too.
+    groups: Vec<Group>,
+    /// The head's configuration, by architecture and number of the group.
+    configs: RefCell<BTreeMap<(String, usize), String>>,
     kept: Kept,
 }
 
@@ -37,8 +41,11 @@ impl<'c> SeriesCompiler<'c> {
             return Err(Error::usage("compile a series").found("none is named"));
         };
         let there = |name: &String| rendering.patches.iter().any(|p| p.name == *name);
-        let groups = Group::all(series, &[], &[]);
-        let group = groups.into_iter().find(|g| g.with.iter().all(there));
+        let mut groups = Group::all(series, &[], &[]);
+        groups.retain(|g| g.with.iter().all(there));
+        if groups.is_empty() {
+            groups.push(Group::plain(&[]));
+        }
         let host = std::env::consts::ARCH.replace("aarch64", "arm64");
         Ok(SeriesCompiler {
             ctx,
@@ -46,7 +53,8 @@ impl<'c> SeriesCompiler<'c> {
             name: series.name.clone(),
             arches: if arches.is_empty() { vec![host] } else { arches.to_vec() },
             head: rendering.head,
-            group: group.unwrap_or_else(|| Group::plain(&[])),
+            groups,
+            configs: RefCell::default(),
             kept: Kept::default(),
         })
     }
@@ -54,6 +62,58 @@ impl<'c> SeriesCompiler<'c> {
     /// Where products that nobody boots are put.
     fn place(&self, what: &str) -> PathBuf {
         self.ctx.dirs.cache().join("check").join(&self.kernel.base.name).join(what)
+    }
+
+    /// Builds a commit's whole kernel with a group's configuration.
+    ///
+    /// A commit in the middle lacks symbols of a later one, which a fragment would insist on: all
+    /// commits get the configuration of the head, where every line of the fragments is looked up.
+    /// They share one object directory, so that make compiles again only what a commit changes.
+    fn with_group(
+        &self,
+        commit: Oid,
+        label: &str,
+        arch: &str,
+        number: usize,
+        group: &Group,
+    ) -> Result<Attempt> {
+        let known = self.configs.borrow().get(&(arch.to_owned(), number)).cloned();
+        let config = match known {
+            Some(config) => config,
+            None => match self.configure(arch, number, group) {
+                Ok(config) => config,
+                Err(e) => {
+                    return attempt(Err(e.context("the configuration of the series' head")));
+                }
+            },
+        };
+        let output = self.place(&format!("{arch}-{number}-kernel"));
+        let built = self.kernel.build(self.ctx, (commit, &self.label(label)), arch, |r| {
+            group.fill(r);
+            r.output = Some(output);
+            r.kconfig = Some(config);
+            r.fragments.clear();
+            r.default_fragments = false;
+        });
+        attempt(built.map(|b| b.diagnostics))
+    }
+
+    /// Configures the head, builds nothing, and gives the path of the configuration.
+    fn configure(&self, arch: &str, number: usize, group: &Group) -> Result<String> {
+        let output = self.place(&format!("{arch}-{number}-configured"));
+        let head = self.kernel.build(self.ctx, (self.head, &self.label("head")), arch, |r| {
+            group.fill(r);
+            r.output = Some(output);
+            // The build configures before it makes anything; this goal adds nothing to that.
+            r.goals = vec!["olddefconfig".into()];
+        })?;
+        let config = self.place(&format!("{arch}-{number}-config"));
+        let bytes = std::fs::read(&head.config)
+            .map_err(|e| crate::error::io_error("read", &head.config, &e))?;
+        crate::host::atomic::write(&config, &bytes)?;
+        let config = config.to_string_lossy().into_owned();
+        self.configs.borrow_mut().insert((arch.to_owned(), number), config.clone());
+        Ok(config)
     }
 
     fn label(&self, label: &str) -> String {
@@ -80,34 +140,19 @@ impl Compiler for SeriesCompiler<'_> {
     }
 
     fn kernel(&self, commit: Oid, label: &str, arch: &str) -> Result<Attempt> {
-        let built = |commit, label: &str, config: Option<String>| {
-            let output = self.place(&format!("{arch}-kernel"));
-            self.kernel.build(self.ctx, (commit, label), arch, |r| {
-                self.group.fill(r);
-                r.output = Some(output);
-                if let Some(config) = config {
-                    // A commit in the middle lacks symbols of a later one, which a
-                    // fragment would insist on: all commits get the head's result.
-                    r.kconfig = Some(config);
-                    r.fragments.clear();
-                    r.default_fragments = false;
+        let mut said = Vec::new();
+        for (number, group) in self.groups.iter().enumerate() {
+            match self.with_group(commit, label, arch, number, group)? {
+                Attempt::Built(diagnostics) => said.extend(diagnostics),
+                Attempt::Broken(why) if self.groups.len() > 1 => {
+                    let slug = group.slug();
+                    let which = if slug.is_empty() { "the default" } else { &slug };
+                    return Ok(Attempt::Broken(format!("{why}\nwith configuration {which}")));
                 }
-            })
-        };
-        let head = match built(self.head, &self.label("head"), None) {
-            Ok(head) => head,
-            Err(e) if commit == self.head => return attempt(Err(e)),
-            Err(e) => return Err(e.context("the configuration of the series' head")),
-        };
-        if commit == self.head {
-            return Ok(Attempt::Built(head.diagnostics));
+                broken @ Attempt::Broken(_) => return Ok(broken),
+            }
         }
-        let config = self.place(&format!("{arch}-config"));
-        let bytes = std::fs::read(&head.config)
-            .map_err(|e| crate::error::io_error("read", &head.config, &e))?;
-        crate::host::atomic::write(&config, &bytes)?;
-        let config = Some(config.to_string_lossy().into_owned());
-        attempt(built(commit, &self.label(label), config).map(|b| b.diagnostics))
+        Ok(Attempt::Built(said))
     }
 
     fn objects(&self, commit: Oid, label: &str, arch: &str, objects: &[String]) -> Result<Attempt> {

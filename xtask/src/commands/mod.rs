@@ -11,6 +11,7 @@ pub mod generate_series;
 pub mod kernel;
 pub mod list;
 mod material;
+pub mod matrix;
 pub mod new_series;
 pub mod own;
 pub mod quickstart;

@@ -1,12 +1,12 @@
 //! The stages of `ci` that need a kernel's source: verdicts on every base, and
 //! `git am` of what was mailed.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
 use super::Stage;
+use crate::commands::matrix::expected::{Expected, FILE};
 use crate::commands::own::{self, Ended};
 use crate::error::{Error, IoContext as _, Result};
 use crate::host::process::Cmd;
@@ -14,16 +14,6 @@ use crate::tree::{self, Base, Store};
 
 /// The base that kernels are built of.
 pub(super) const BASE: &str = "6.12";
-
-type Expected = BTreeMap<String, BTreeMap<String, String>>;
-
-/// What `ci/verdicts.toml` says of each series on each base.
-fn expected(project: &Path) -> Result<Expected> {
-    let path = project.join("ci").join("verdicts.toml");
-    let text = std::fs::read_to_string(&path).at("read", &path)?;
-    toml::from_str(&text)
-        .map_err(|e| Error::usage(format!("read {}", path.display())).found(e.to_string()))
-}
 
 /// The only entry in the JSON of `generate-series` of one series.
 pub(super) fn entry(ended: &Ended) -> Option<&Value> {
@@ -39,13 +29,13 @@ pub(super) fn entry(ended: &Ended) -> Option<&Value> {
 /// # Errors
 /// When the list of expected verdicts cannot be read.
 pub fn verdicts(stage: &mut Stage) -> Result<()> {
-    let expected = expected(stage.ctx.dirs.project()?)?;
+    let expected = Expected::load(stage.ctx.dirs.project()?)?;
     let known = crate::series::list(stage.ctx.dirs.project()?)?;
     for name in &known {
-        let listed = expected.contains_key(name);
-        stage.check(format!("{name} has its verdicts listed"), listed, "ci/verdicts.toml");
+        let listed = !expected.bases(name).is_empty();
+        stage.check(format!("{name} has its verdicts listed"), listed, FILE);
     }
-    for (series, bases) in &expected {
+    for (series, bases) in &expected.0 {
         for (base, verdict) in bases {
             let ended = own::run(stage.ctx, &["generate-series", series, "--base", base])?;
             let found = entry(&ended).and_then(|e| e.get("verdict")).and_then(Value::as_str);
