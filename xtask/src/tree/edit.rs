@@ -2,12 +2,13 @@
 //! the blobs and the trees on the way to them, nothing else.
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use git2::Oid;
 
 use crate::error::{Error, Result};
 use crate::host::paths::stay_below;
-use crate::tree::object::{self, Entry, Mode, ObjectKind};
+use crate::tree::object::{self, Mode, ObjectKind};
 use crate::tree::store::Store;
 use crate::tree::view::{FileBlob, TreeView};
 
@@ -146,18 +147,19 @@ impl<'s> TreeEdit<'s> {
     /// The tree `old` with `changes` (sorted, paths relative to it) made;
     /// `None` when nothing is left in it.
     fn rebuild(&self, old: Option<Oid>, changes: &[Change<'_>]) -> Result<Option<Oid>> {
-        let mut entries: Vec<Entry> = match old {
-            Some(id) => self.view.entries(id)?.to_vec(),
-            None => Vec::new(),
+        let bytes = match old {
+            Some(id) => self.view.folder(id)?,
+            None => Rc::default(),
         };
         let mut by_name: BTreeMap<&str, Vec<Change<'_>>> = BTreeMap::new();
         for &(path, change) in changes {
             let (name, rest) = path.split_once('/').unwrap_or((path, ""));
             by_name.entry(name).or_default().push((rest, change));
         }
+        let mut new: Vec<treebytes::Change<'_>> = Vec::with_capacity(by_name.len());
         for (name, below) in by_name {
-            let at = entries.iter().position(|e| e.name == name.as_bytes());
-            let mut now = at.and_then(|i| entries.get(i)).map(|e| (e.raw_mode, e.id));
+            let found = treebytes::find(&bytes, name.as_bytes()).map_err(object::damaged)?;
+            let mut now = found.map(|e| (e.mode, e.id));
             // A file that becomes a folder, or the other way, has both kinds of
             // change under one name: the file's goes first.
             for &(rest, change) in &below {
@@ -175,20 +177,13 @@ impl<'s> TreeEdit<'s> {
                     now = rebuilt.map(|id| (Mode::Dir.raw(), id));
                 }
             }
-            match (at.and_then(|i| entries.get_mut(i)), now) {
-                (Some(e), Some((raw_mode, id))) => (e.raw_mode, e.id) = (raw_mode, id),
-                (Some(_), None) => entries.retain(|e| e.name != name.as_bytes()),
-                (None, Some((raw_mode, id))) => {
-                    entries.push(Entry { name: name.into(), raw_mode, id });
-                }
-                (None, None) => {}
-            }
+            new.push((name.as_bytes(), now));
         }
-        if entries.is_empty() {
+        let bytes = treebytes::changed(&bytes, &new).map_err(object::damaged)?;
+        if bytes.is_empty() {
             return Ok(None);
         }
-        object::sort(&mut entries);
-        let id = self.view.store().write(ObjectKind::Tree, &object::tree_bytes(&entries))?;
+        let id = self.view.store().write(ObjectKind::Tree, &bytes)?;
         Ok(Some(id))
     }
 }

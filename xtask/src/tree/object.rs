@@ -80,29 +80,27 @@ impl Entry {
         Mode::from_raw(self.raw_mode)
     }
 
-    /// Git sorts a folder as if its name ended with a slash.
-    fn sort_key(&self) -> impl Iterator<Item = u8> + '_ {
-        let slash = (self.raw_mode & 0o170_000 == 0o040_000).then_some(b'/');
-        self.name.iter().copied().chain(slash)
+    fn bytes(&self) -> treebytes::Entry<'_> {
+        treebytes::Entry { mode: self.raw_mode, name: &self.name, id: self.id }
     }
 }
 
 /// Sorts entries as git does.
 pub fn sort(entries: &mut [Entry]) {
-    entries.sort_by(|a, b| a.sort_key().cmp(b.sort_key()));
+    let is_dir = |e: &Entry| e.bytes().is_dir();
+    entries.sort_by(|a, b| treebytes::order(&a.name, is_dir(a), &b.name, is_dir(b)));
 }
 
 /// The bytes of a tree object with these entries, which must be sorted.
 #[must_use]
 pub fn tree_bytes(entries: &[Entry]) -> Vec<u8> {
-    let mut out = Vec::with_capacity(entries.iter().map(|e| e.name.len() + 28).sum());
-    for e in entries {
-        out.extend_from_slice(format!("{:o} ", e.raw_mode).as_bytes());
-        out.extend_from_slice(&e.name);
-        out.push(0);
-        out.extend_from_slice(e.id.as_bytes());
-    }
-    out
+    let entries: Vec<_> = entries.iter().map(Entry::bytes).collect();
+    treebytes::write(&entries)
+}
+
+/// The failure of a tree object that is none.
+pub(crate) fn damaged(_: treebytes::Broken) -> Error {
+    Error::host("the store has a damaged tree object")
 }
 
 /// The entries of a tree object.
@@ -110,26 +108,10 @@ pub fn tree_bytes(entries: &[Entry]) -> Vec<u8> {
 /// # Errors
 /// When the bytes are no tree object.
 pub fn parse_tree(bytes: &[u8]) -> Result<Vec<Entry>> {
-    let mut entries = Vec::new();
-    let mut rest = bytes;
-    while !rest.is_empty() {
-        let (entry, after) =
-            parse_entry(rest).ok_or_else(|| Error::host("the store has a damaged tree object"))?;
-        entries.push(entry);
-        rest = after;
-    }
-    Ok(entries)
-}
-
-fn parse_entry(bytes: &[u8]) -> Option<(Entry, &[u8])> {
-    let space = memchr::memchr(b' ', bytes)?;
-    let (mode, rest) = (bytes.get(..space)?, bytes.get(space + 1..)?);
-    let raw_mode = u32::from_str_radix(std::str::from_utf8(mode).ok()?, 8).ok()?;
-    let nul = memchr::memchr(0, rest)?;
-    let (name, rest) = (rest.get(..nul)?, rest.get(nul + 1..)?);
-    let (id, rest) = rest.split_at_checked(20)?;
-    let id = Oid::from_bytes(id).ok()?;
-    Some((Entry { name: name.to_vec(), raw_mode, id }, rest))
+    let entries = treebytes::entries(bytes).map_err(damaged)?;
+    let owned =
+        |e: treebytes::Entry<'_>| Entry { name: e.name.to_vec(), raw_mode: e.mode, id: e.id };
+    Ok(entries.into_iter().map(owned).collect())
 }
 
 /// The kinds of objects that are written here.

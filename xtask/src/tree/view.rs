@@ -30,20 +30,20 @@ pub struct Listed {
     pub id: Oid,
 }
 
-/// A tree in the store, to read from. Trees that were parsed are kept, so many
+/// A tree in the store, to read from. Folders that were read are kept, so many
 /// reads below one folder are cheap.
 #[derive(Debug)]
 pub struct TreeView<'s> {
     store: &'s Store,
     tree: Oid,
-    parsed: RefCell<HashMap<Oid, Rc<Vec<Entry>>>>,
+    folders: RefCell<HashMap<Oid, Rc<Vec<u8>>>>,
 }
 
 impl<'s> TreeView<'s> {
     /// A view of `tree`, which must be in the store.
     #[must_use]
     pub fn new(store: &'s Store, tree: Oid) -> TreeView<'s> {
-        TreeView { store, tree, parsed: RefCell::default() }
+        TreeView { store, tree, folders: RefCell::default() }
     }
 
     /// The tree's id.
@@ -94,9 +94,9 @@ impl<'s> TreeView<'s> {
             if at.0 != Mode::Dir {
                 return Ok(None);
             }
-            let entries = self.entries(at.1)?;
-            let found = entries.iter().find(|e| e.name == name.as_bytes());
-            match found.and_then(|e| Some((e.mode()?, e.id))) {
+            let folder = self.folder(at.1)?;
+            let found = treebytes::find(&folder, name.as_bytes()).map_err(object::damaged)?;
+            match found.and_then(|e| Some((Mode::from_raw(e.mode)?, e.id))) {
                 Some(next) => at = next,
                 None => return Ok(None),
             }
@@ -127,13 +127,18 @@ impl<'s> TreeView<'s> {
         Ok(Some(listed.collect()))
     }
 
-    /// The parsed entries of a tree object.
-    pub(crate) fn entries(&self, id: Oid) -> Result<Rc<Vec<Entry>>> {
-        if let Some(entries) = self.parsed.borrow().get(&id) {
-            return Ok(Rc::clone(entries));
+    /// The entries of a tree object.
+    pub(crate) fn entries(&self, id: Oid) -> Result<Vec<Entry>> {
+        object::parse_tree(&self.folder(id)?)
+    }
+
+    /// The bytes of a tree object.
+    pub(crate) fn folder(&self, id: Oid) -> Result<Rc<Vec<u8>>> {
+        if let Some(bytes) = self.folders.borrow().get(&id) {
+            return Ok(Rc::clone(bytes));
         }
-        let entries = Rc::new(object::parse_tree(&self.store.read(ObjectKind::Tree, id)?)?);
-        self.parsed.borrow_mut().insert(id, Rc::clone(&entries));
-        Ok(entries)
+        let bytes = Rc::new(self.store.read(ObjectKind::Tree, id)?);
+        self.folders.borrow_mut().insert(id, Rc::clone(&bytes));
+        Ok(bytes)
     }
 }

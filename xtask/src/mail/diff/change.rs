@@ -1,8 +1,6 @@
 //! Which files differ between two trees, found by walking only the subtrees
 //! whose ids differ.
 
-use std::cmp::Ordering;
-
 use git2::{Odb, Oid};
 
 use crate::error::{Error, Result};
@@ -105,25 +103,12 @@ fn walk(
     }
     let old = old.map(|id| odb.read(id)).transpose()?;
     let new = new.map(|id| odb.read(id)).transpose()?;
-    let old = raw_tree::entries(old.as_ref().map_or(&[], |o| o.data()))?;
-    let new = raw_tree::entries(new.as_ref().map_or(&[], |o| o.data()))?;
-    let (mut old, mut new) = (old.iter().peekable(), new.iter().peekable());
-    loop {
-        let which = match (old.peek(), new.peek()) {
-            (None, None) => return Ok(()),
-            (Some(_), None) => Ordering::Less,
-            (None, Some(_)) => Ordering::Greater,
-            (Some(a), Some(b)) => raw_tree::order(a.name, a.is_dir(), b.name, b.is_dir()),
-        };
-        let a = if which == Ordering::Greater { None } else { old.next() };
-        let b = if which == Ordering::Less { None } else { new.next() };
-        if let (Some(a), Some(b)) = (a, b)
-            && (a.mode, a.id) == (b.mode, b.id)
-        {
-            continue;
-        }
-        entry(odb, a, b, path, changes)?;
+    let old = old.as_ref().map_or(&[][..], |o| o.data());
+    let new = new.as_ref().map_or(&[][..], |o| o.data());
+    for (a, b) in raw_tree::differences(old, new)? {
+        entry(odb, a.as_ref(), b.as_ref(), path, changes)?;
     }
+    Ok(())
 }
 
 /// Entries of the same name and kind, or one alone.
