@@ -5,7 +5,7 @@ use git2::{Mailmap, Odb, Oid, Repository, Signature, Time};
 
 use crate::error::Result;
 use crate::mail::commit::CommitText;
-use crate::mail::diff::{self, Attributes, stat};
+use crate::mail::diff::{self, Attributes, Counts, stat};
 use crate::mail::input::{Changes, Cover};
 use crate::mail::{body, raw_tree, shortlog};
 
@@ -21,6 +21,7 @@ pub fn text(
     commits: &[CommitText],
     base: Option<Oid>,
     attributes: &Attributes<'_>,
+    known: &Counts,
 ) -> Result<Vec<u8>> {
     let mut out = body::lines(cover.body.as_bytes());
     if !changelog.is_empty() {
@@ -34,7 +35,7 @@ pub fn text(
     let mailmap = mailmap(&repo.odb()?, base)?;
     shortlog::write(&mut out, commits, |c| listed_name(mailmap.as_ref(), c));
     if let Some(last) = commits.last() {
-        let files = diff::trees(repo, base, last.tree, attributes)?;
+        let files = diff::counted(repo, (base, last.tree), attributes, known)?;
         stat::write(&mut out, &files);
         out.push(b'\n');
     }

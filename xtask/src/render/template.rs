@@ -110,25 +110,36 @@ impl<'s> Templates<'s> {
         self.context.insert(name.to_owned(), text);
     }
 
-    /// Renders a text; `place` says where an inline one stands.
+    /// Renders a text; `place` says where an inline one stands, and is asked only
+    /// when something is wrong there: finding it costs a reading of the series.
     ///
     /// # Errors
     /// Names template, line and what is wrong there.
     pub fn render(&mut self, text: &Text, place: impl FnOnce() -> String) -> Result<String> {
-        let name = match text {
+        let text = match text {
             Text::File(name) => {
                 self.load(name)?;
-                name.clone()
+                return self.fill(name);
             }
-            Text::Inline(text) => {
-                self.inline += 1;
-                let name = format!("{} (inline {})", place(), self.inline);
-                self.add(vec![(name.clone(), Document::new(name.clone(), text.clone()))])?;
-                name
-            }
+            Text::Inline(text) => text,
         };
-        self.check_names(&name)?;
-        self.tera.render(&name, &self.context).map_err(|e| self.error(&name, &e))
+        self.inline += 1;
+        let name = format!("inline {}", self.inline);
+        let filled = self.inline(&name, name.clone(), text);
+        if filled.is_ok() {
+            return filled;
+        }
+        self.inline(&name, format!("{} ({name})", place()), text)
+    }
+
+    fn inline(&mut self, name: &str, label: String, text: &str) -> Result<String> {
+        self.add(vec![(name.to_owned(), Document::new(label, text.to_owned()))])?;
+        self.fill(name)
+    }
+
+    fn fill(&self, name: &str) -> Result<String> {
+        self.check_names(name)?;
+        self.tera.render(name, &self.context).map_err(|e| self.error(name, &e))
     }
 
     /// Reads a template and all that it refers to.

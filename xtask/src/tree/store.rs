@@ -18,6 +18,12 @@ use crate::host::{atomic, lock};
 use crate::tree::object::{self, ObjectKind};
 use crate::tree::record;
 
+/// The largest object that is kept in memory once it was read, in bytes; the
+/// kernel's generated register headers are larger, its sources are not.
+const KEPT_OBJECT: usize = 1 << 20;
+/// The most that is kept of objects in all, in bytes.
+const CACHE_SIZE: isize = 16 << 20;
+
 /// What the store's own git configuration says. Nothing in it is ever repacked
 /// behind our back: a worktree or a rendering may be reading it.
 const CONFIG: &str = "[core]
@@ -344,6 +350,18 @@ pub fn isolate_libgit2() -> Result<()> {
             let set = unsafe { git2::opts::set_search_path(level, "") };
             set.map_err(|e| e.message().to_owned())?;
         }
+        // A rendering reads each of its files and folders several times: to edit,
+        // to compare, to prove. libgit2 keeps small folders and no files.
+        for kind in [ObjectType::Blob, ObjectType::Tree] {
+            // SAFETY: as above.
+            #[allow(unsafe_code)]
+            let set = unsafe { git2::opts::set_cache_object_limit(kind, KEPT_OBJECT) };
+            set.map_err(|e| e.message().to_owned())?;
+        }
+        // SAFETY: as above.
+        #[allow(unsafe_code)]
+        let set = unsafe { git2::opts::set_cache_max_size(CACHE_SIZE) };
+        set.map_err(|e| e.message().to_owned())?;
         // The guard is against hooks and commands in a foreign repository's
         // configuration; libgit2 runs neither, and we only read.
         // SAFETY: as above.

@@ -7,6 +7,7 @@
 //! function that a hunk header names (git cuts it at 80 bytes and then trims
 //! it; libgit2 knows fewer languages and asks the user's attributes).
 
+pub mod ahead;
 pub mod attributes;
 pub mod binary;
 pub mod change;
@@ -18,6 +19,8 @@ mod rename;
 mod similarity;
 pub mod stat;
 pub mod write;
+
+use std::collections::HashMap;
 
 use git2::{Oid, Repository};
 
@@ -54,4 +57,62 @@ pub fn trees(
     let changes = change::between(&repo.odb()?, old, Some(new))?;
     let changes = rename::detect(repo, attributes, changes)?;
     changes.into_iter().map(|c| write::file(repo, c, attributes)).collect()
+}
+
+/// How much each file differs, without its patch: a diffstat over several commits
+/// takes what is known of them and compares only the rest.
+#[derive(Debug, Default)]
+pub struct Counts(HashMap<(Vec<u8>, Oid, Oid), Count>);
+
+#[derive(Clone, Copy, Debug)]
+struct Count {
+    added: usize,
+    deleted: usize,
+    binary: bool,
+}
+
+impl Counts {
+    /// Takes over what was compared.
+    pub fn learn(&mut self, files: &[FileDiff]) {
+        for file in files {
+            let FileDiff { added, deleted, binary, .. } = *file;
+            if let Some(key) = key(&file.change) {
+                self.0.insert(key, Count { added, deleted, binary });
+            }
+        }
+    }
+}
+
+/// Of a file that keeps its name and type; the attributes are those of one base,
+/// so that name and contents decide what a comparison gives.
+fn key(change: &Change) -> Option<(Vec<u8>, Oid, Oid)> {
+    match change {
+        Change::Modified(old, new) if old.mode == new.mode => {
+            Some((new.path.clone(), old.id, new.id))
+        }
+        _ => None,
+    }
+}
+
+/// As [`trees`], for a diffstat: files that `known` has carry no patch.
+///
+/// # Errors
+/// As [`trees`].
+pub fn counted(
+    repo: &Repository,
+    (old, new): (Option<Oid>, Oid),
+    attributes: &Attributes<'_>,
+    known: &Counts,
+) -> Result<Vec<FileDiff>> {
+    let changes = change::between(&repo.odb()?, old, Some(new))?;
+    let changes = rename::detect(repo, attributes, changes)?;
+    changes
+        .into_iter()
+        .map(|change| match key(&change).and_then(|k| known.0.get(&k)) {
+            Some(&Count { added, deleted, binary }) => {
+                Ok(FileDiff { change, added, deleted, binary, text: Vec::new() })
+            }
+            None => write::file(repo, change, attributes),
+        })
+        .collect()
 }
