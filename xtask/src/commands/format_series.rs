@@ -137,10 +137,8 @@ impl FormatSeries {
         })?;
         let commits = commits(&repo, &self.range)?;
         let input = self.input(&repo, &commits)?;
-        let mails = mail::write_series(&repo, &input)?;
-        if !self.no_proof {
-            mail::prove(&repo, &input, &mails)?;
-        }
+        let write = if self.no_proof { mail::write_series } else { mail::write_proved };
+        let mails = write(&repo, &input)?;
         save(&self.output, &mails)?;
         if let Some(file) = &self.mbox {
             atomic::write(file, &mail::mbox(&mails))?;

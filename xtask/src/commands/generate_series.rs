@@ -151,8 +151,7 @@ impl GenerateSeries {
         }
         let commits = rendering.commits();
         let input = series_mail::input(series, &rendering, &commits, self.rfc, self.resend)?;
-        let mails = mail::write_series(store.repo(), &input)?;
-        mail::prove(store.repo(), &input, &mails)?;
+        let mails = mail::write_proved(store.repo(), &input)?;
         for mail in &mails {
             for warning in &mail.warnings {
                 ctx.ui.warn(&format!("{}: {warning}", mail.file_name));

@@ -324,9 +324,7 @@ impl Material {
             let bare = id.trim().trim_start_matches('<').trim_end_matches('>');
             thread.in_reply_to = Some(bare.to_owned());
         }
-        let mails = mail::write_series(self.repo(), &input)?;
-        mail::prove(self.repo(), &input, &mails)?;
-        Ok(mails)
+        mail::write_proved(self.repo(), &input)
     }
 
     /// It and its mails, to be judged.

@@ -65,4 +65,4 @@ pub use person::Person;
 pub use prove::prove;
 pub use subject::Prefix;
 pub use tracking::{Prerequisite, Tracking};
-pub use write::write_series;
+pub use write::{write_proved, write_series};

@@ -1,6 +1,8 @@
 //! The round trip: what was mailed, read and applied as a receiver would, must
 //! be what was committed.
 
+use std::borrow::Borrow;
+
 use git2::Repository;
 
 use crate::error::{Error, Result};
@@ -19,14 +21,23 @@ use crate::mail::mailinfo::{self, stripspace};
 /// is a defect of this tool, or a message that mail cannot carry. As
 /// [`apply`](crate::mail::apply()) when a mail does not apply.
 pub fn prove(repo: &Repository, input: &MailInput<'_>, mails: &[Mail]) -> Result<()> {
-    let patches: Vec<&Mail> = mails.iter().filter(|m| m.number > 0).collect();
-    if patches.len() != input.commits.len() {
+    let patches = mails.iter().filter(|m| m.number > 0);
+    if patches.clone().count() != input.commits.len() {
         return Err(Error::check("the mails are not those of the series").found(format!(
             "{} patches for {} commits",
-            patches.len(),
+            patches.count(),
             input.commits.len()
         )));
     }
+    prove_each(repo, input, patches)
+}
+
+/// As [`prove`], of patches as they come.
+pub(super) fn prove_each(
+    repo: &Repository,
+    input: &MailInput<'_>,
+    patches: impl IntoIterator<Item = impl Borrow<Mail>>,
+) -> Result<()> {
     let Some(&first) = input.commits.first() else { return Ok(()) };
     // A commit without parent begins from nothing.
     let base = repo.find_commit(first)?.parent(0).ok().map(|parent| parent.tree_id());
@@ -34,7 +45,8 @@ pub fn prove(repo: &Repository, input: &MailInput<'_>, mails: &[Mail]) -> Result
     let options =
         mailinfo::Options { keep_cr: input.transfer == Transfer::Raw, keep_non_patch: true };
     let mut applier = Applier::new(repo, base, options)?;
-    for (mail, &id) in patches.iter().zip(input.commits) {
+    for (mail, &id) in patches.into_iter().zip(input.commits) {
+        let mail = mail.borrow();
         let commit = CommitText::read(repo, id)?;
         let in_mail = |e: Error| e.context(format!("{} does not come through", mail.file_name));
         let applied = applier.mail(&mail.bytes).map_err(in_mail)?;

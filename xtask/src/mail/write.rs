@@ -1,16 +1,19 @@
 //! The mails of a series: cover first, then a mail a commit.
 
+use std::sync::mpsc::sync_channel;
+
 use git2::{Oid, Repository};
 
 use crate::error::{Error, Result};
 use crate::mail::body::{self, Body, Faults};
 use crate::mail::commit::{CommitText, first_line, skip_blank_lines};
 use crate::mail::cover;
-use crate::mail::diff::{self, Attributes, stat};
+use crate::mail::diff::{Attributes, Counts, FileDiff, ahead, stat};
 use crate::mail::headers::has_non_ascii;
 use crate::mail::input::{Mail, MailInput};
 use crate::mail::message::{Draft, signature};
 use crate::mail::person::Person;
+use crate::mail::prove;
 use crate::mail::thread::Ids;
 use crate::mail::tracking::message_id;
 
@@ -21,6 +24,38 @@ use crate::mail::tracking::message_id;
 /// that `git am` would cut), an address, prefix or id is not well-formed, or an
 /// object is missing.
 pub fn write_series(repo: &Repository, input: &MailInput<'_>) -> Result<Vec<Mail>> {
+    write_each(repo, input, |_| {})
+}
+
+/// Patches that wait to be proved, at most: a bound on memory, not on speed.
+const WRITTEN_AHEAD: usize = 16;
+
+/// As [`write_series`], and each patch is [proved](prove::prove) in a thread of
+/// its own while the next ones are written.
+///
+/// # Errors
+/// As both of them; what cannot be written comes before what does not hold.
+pub fn write_proved(repo: &Repository, input: &MailInput<'_>) -> Result<Vec<Mail>> {
+    std::thread::scope(|scope| {
+        let (patches, written) = sync_channel::<Mail>(WRITTEN_AHEAD);
+        let path = repo.path();
+        let prover = scope.spawn(move || {
+            let repo = Repository::open(path)?;
+            prove::prove_each(&repo, input, written)
+        });
+        // A prover that gave up takes no more; why, it says in the end.
+        let mails = write_each(repo, input, |mail| drop(patches.send(mail.clone())))?;
+        drop(patches);
+        prover.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+        Ok(mails)
+    })
+}
+
+fn write_each(
+    repo: &Repository,
+    input: &MailInput<'_>,
+    mut written: impl FnMut(&Mail),
+) -> Result<Vec<Mail>> {
     validate(input)?;
     let texts = input.commits.iter().map(|&id| CommitText::read(repo, id));
     let texts = texts.collect::<Result<Vec<_>>>()?;
@@ -28,13 +63,9 @@ pub fn write_series(repo: &Repository, input: &MailInput<'_>) -> Result<Vec<Mail
         return Err(Error::usage("no mails to write").found("there is no commit"));
     };
     let base = first.parent.map(|p| repo.find_commit(p).map(|c| c.tree_id())).transpose()?;
-    let attributes = Attributes::of_tree(repo, base)?;
     let series = Series::new(input, &texts, first);
     let mut mails = Vec::with_capacity(texts.len() + 1);
-    if let Some(cover) = &input.cover {
-        let text = cover::text(repo, cover, &input.changelog, &texts, base, &attributes)?;
-        mails.push(series.cover(text, first)?);
-    }
+    let mut pairs = Vec::with_capacity(texts.len());
     let mut before = base;
     for (i, commit) in texts.iter().enumerate() {
         // Commits of one line follow each other; others bring their own parent.
@@ -46,7 +77,23 @@ pub fn write_series(repo: &Repository, input: &MailInput<'_>) -> Result<Vec<Mail
             (false, Some(parent)) => Some(repo.find_commit(parent)?.tree_id()),
         };
         before = Some(commit.tree);
-        mails.push(series.patch(repo, i, commit, old, &attributes)?);
+        pairs.push((old, commit.tree));
+    }
+    let mut known = Counts::default();
+    ahead::in_order(repo, base, &pairs, |i, files| {
+        let Some(commit) = texts.get(i) else { return Ok(()) };
+        if input.cover.is_some() {
+            known.learn(&files);
+        }
+        let mail = series.patch(i, commit, &files)?;
+        written(&mail);
+        mails.push(mail);
+        Ok(())
+    })?;
+    if let Some(cover) = &input.cover {
+        let attributes = Attributes::of_tree(repo, base)?;
+        let text = cover::text(repo, cover, &input.changelog, &texts, base, &attributes, &known)?;
+        mails.insert(0, series.cover(text, first)?);
     }
     Ok(mails)
 }
@@ -148,17 +195,9 @@ impl<'a> Series<'a> {
         Ok(draft.into_mail(0, self.version(), b"cover-letter", input.transfer))
     }
 
-    fn patch(
-        &self,
-        repo: &Repository,
-        index: usize,
-        commit: &CommitText,
-        old: Option<Oid>,
-        attributes: &Attributes<'_>,
-    ) -> Result<Mail> {
+    fn patch(&self, index: usize, commit: &CommitText, files: &[FileDiff]) -> Result<Mail> {
         let input = self.input;
         let id = commit.id.to_string();
-        let files = diff::trees(repo, old, commit.tree, attributes)?;
         if files.is_empty() {
             return Err(Error::usage(format!("commit {id} cannot be mailed"))
                 .found("it changes nothing")
@@ -189,7 +228,7 @@ impl<'a> Series<'a> {
             ..Draft::default()
         };
         let notes = if is_first { cover::changes(&input.changelog) } else { Vec::new() };
-        self.fill(&mut draft.body, &body, &notes, &files);
+        self.fill(&mut draft.body, &body, &notes, files);
         if is_first {
             input.tracking.write(&mut draft.body);
         }
@@ -201,7 +240,7 @@ impl<'a> Series<'a> {
     }
 
     /// Message, separator, notes, diffstat and diff.
-    fn fill(&self, out: &mut Vec<u8>, body: &Body, changes: &[u8], files: &[diff::FileDiff]) {
+    fn fill(&self, out: &mut Vec<u8>, body: &Body, changes: &[u8], files: &[FileDiff]) {
         out.extend_from_slice(&body.text);
         out.extend_from_slice(b"---\n");
         for notes in [changes, &body.notes] {
