@@ -41,6 +41,8 @@ pub enum Command {
     Show(commands::show::Show),
     /// A new series: a commented skeleton that renders at once.
     NewSeries(commands::new_series::NewSeries),
+    /// A series that exists already, as mails or commits, becomes source.
+    ImportSeries(Box<commands::import_series::ImportSeries>),
     /// Renders series onto a base: commits, and mails that can be sent as they are.
     GenerateSeries(Box<commands::generate_series::GenerateSeries>),
     /// Mails of any commits of any repository, in the bytes of git format-patch.
@@ -89,6 +91,7 @@ impl Command {
             Command::List(c) => c.run(ctx),
             Command::Show(c) => c.run(ctx),
             Command::NewSeries(c) => c.run(ctx),
+            Command::ImportSeries(c) => c.run(ctx),
             Command::GenerateSeries(c) => c.run(ctx),
             Command::FormatSeries(c) => c.run(ctx),
             Command::Bases(c) => c.run(ctx),
@@ -129,7 +132,9 @@ fn run(cli: &Cli, ui: &Ui) -> Result<Outcome> {
     signals::install()?;
     let dirs = match &cli.command {
         // They may begin a project: its `series/` need not be there yet.
-        Command::NewSeries(_) => Dirs::locate_or_begin(cli.project.as_deref())?,
+        Command::NewSeries(_) | Command::ImportSeries(_) => {
+            Dirs::locate_or_begin(cli.project.as_deref())?
+        }
         _ => Dirs::locate(cli.project.as_deref())?,
     };
     let ctx = Ctx { ui: ui.clone(), dirs };

@@ -7,6 +7,7 @@ pub mod commands;
 pub mod error;
 pub mod gates;
 pub mod host;
+pub mod import;
 pub mod mail;
 pub mod recipients;
 pub mod render;

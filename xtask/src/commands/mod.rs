@@ -8,6 +8,7 @@ pub mod compiler;
 pub mod doctor;
 pub mod format_series;
 pub mod generate_series;
+pub mod import_series;
 pub mod kernel;
 pub mod list;
 mod material;

@@ -71,8 +71,12 @@ pub fn execute(store: &Store, series: &Series, base: &Base, plan: Plan) -> Resul
         if rendered.verdict == Verdict::Applies {
             seconds += 1;
             tree = apply(store, tree, &planned.changes)?;
-            let own = series.patch(&rendered.name).and_then(|p| p.author.as_ref());
-            let who = signature(own.unwrap_or(&series.author), series.date, seconds)?;
+            let patch = series.patch(&rendered.name);
+            let author = patch.and_then(|p| p.author.as_ref()).unwrap_or(&series.author);
+            let who = match patch.and_then(|p| p.date) {
+                Some(date) => signature(author, date, 0)?,
+                None => signature(author, series.date, seconds)?,
+            };
             head = commit(
                 store,
                 &CommitSpec {

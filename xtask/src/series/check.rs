@@ -161,6 +161,7 @@ impl Checker<'_> {
             message: self.text(&raw.message, &path.key("message"))?,
             optional: raw.optional,
             author: raw.author.as_ref().map(|a| self.person(a, &path.key("author"))).transpose()?,
+            date: raw.date.map(|d| self.date(d, &path.key("date"))).transpose()?,
             absorbed: earlier.probes(&raw.absorbed, &path.key("absorbed"))?,
             needs: earlier.probes(&raw.needs, &path.key("needs"))?,
             edits: earlier.edits(&raw.edit, &path.key("edit"))?,

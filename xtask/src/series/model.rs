@@ -123,6 +123,8 @@ pub struct Patch {
     pub optional: bool,
     /// Where it differs from the series'.
     pub author: Option<Person>,
+    /// Where it is not the series' date and so many seconds.
+    pub date: Option<Date>,
     /// Absorbed if any holds.
     pub absorbed: Vec<Probe>,
     /// Blocked unless all hold.

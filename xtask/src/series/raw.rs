@@ -88,6 +88,8 @@ pub struct RawPatch {
     pub optional: bool,
     /// `Name <mail>`, where it differs from the series' author.
     pub author: Option<String>,
+    /// Author date, where it is not the series' date and i seconds.
+    pub date: Option<RawDate>,
     /// If any of these holds, the base has this patch already.
     #[serde(default)]
     pub absorbed: OneOrMany<RawProbe>,

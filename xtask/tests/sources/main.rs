@@ -2,5 +2,8 @@
 //! from, and that git makes the same trees of the same patches.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
+mod git;
 mod host;
+mod import_errors;
+mod import_mails;
 mod new_series;

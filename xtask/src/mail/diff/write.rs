@@ -31,15 +31,34 @@ struct Loaded<'r> {
 pub fn file(repo: &Repository, change: Change, attributes: &Attributes<'_>) -> Result<FileDiff> {
     let old = change.before().map(|s| load(repo, s, attributes)).transpose()?;
     let new = change.after().map(|s| load(repo, s, attributes)).transpose()?;
+    written(change, old.as_ref(), new.as_ref())
+}
+
+/// As [`file`], with the content as bytes whatever it is: plain ASCII.
+///
+/// # Errors
+/// As [`file`].
+pub fn as_bytes(
+    repo: &Repository,
+    change: Change,
+    attributes: &Attributes<'_>,
+) -> Result<FileDiff> {
+    let load = |s: &Side| load(repo, s, attributes).map(|l| Loaded { binary: true, ..l });
+    let old = change.before().map(load).transpose()?;
+    let new = change.after().map(load).transpose()?;
+    written(change, old.as_ref(), new.as_ref())
+}
+
+fn written(change: Change, old: Option<&Loaded<'_>>, new: Option<&Loaded<'_>>) -> Result<FileDiff> {
     let mut text = Vec::new();
     let (mut added, mut deleted) = (0, 0);
-    let is_binary = [&old, &new].into_iter().flatten().any(|l| l.binary);
+    let is_binary = [old, new].into_iter().flatten().any(|l| l.binary);
     match (change.before(), change.after()) {
         (Some(a), Some(b)) if a.mode & TYPE != b.mode & TYPE => {
             // Another type of file: shown as deleted and created.
-            one(&mut text, Some(a), None, None, old.as_ref(), None)?;
-            one(&mut text, None, Some(b), None, None, new.as_ref())?;
-            if !is_binary && let (Some(old), Some(new)) = (&old, &new) {
+            one(&mut text, Some(a), None, None, old, None)?;
+            one(&mut text, None, Some(b), None, None, new)?;
+            if !is_binary && let (Some(old), Some(new)) = (old, new) {
                 // The diffstat compares them all the same.
                 (added, deleted) = hunks::write(&mut Vec::new(), &old.content, &new.content, None)?;
             }
@@ -49,12 +68,12 @@ pub fn file(repo: &Repository, change: Change, attributes: &Attributes<'_>) -> R
                 Change::Renamed(_, _, similarity) => Some(*similarity),
                 _ => None,
             };
-            (added, deleted) = one(&mut text, a, b, similarity, old.as_ref(), new.as_ref())?;
+            (added, deleted) = one(&mut text, a, b, similarity, old, new)?;
         }
     }
     if is_binary {
-        let size = |l: &Option<Loaded<'_>>| l.as_ref().map_or(0, |l| l.content.bytes().len());
-        (added, deleted) = (size(&new), size(&old));
+        let size = |l: Option<&Loaded<'_>>| l.map_or(0, |l| l.content.bytes().len());
+        (added, deleted) = (size(new), size(old));
         if change.before().map(|s| s.id) == change.after().map(|s| s.id) {
             (added, deleted) = (0, 0);
         }

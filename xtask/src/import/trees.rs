@@ -1,0 +1,146 @@
+//! The tree after each patch of a series, as git would make it.
+
+use std::collections::BTreeMap;
+
+use crate::error::{Error, Result};
+use crate::mail::apply::{FilePatch, Payload, patch_delta};
+use crate::tree::{Mode, Oid, Store, TreeEdit, TreeView};
+
+use super::incoming::{Content, IncomingPatch};
+use super::place;
+
+/// The tree after each patch, from `base` on. They are in the store then.
+///
+/// # Errors
+/// A conflict when a patch does not apply, usage when it changes nothing or
+/// what no series can hold.
+pub fn after_each(store: &Store, base: Oid, patches: &[IncomingPatch]) -> Result<Vec<Oid>> {
+    let mut tree = base;
+    let mut out = Vec::new();
+    for patch in patches {
+        let next = match &patch.content {
+            Content::Tree(tree) => *tree,
+            Content::Files(files) => apply(store, tree, files).map_err(|e| {
+                e.context(format!("{} does not apply", patch.label))
+                    .hint("name the tree that it was made on with --base")
+            })?,
+        };
+        if next == tree {
+            return Err(Error::usage(format!("{} changes nothing", patch.label))
+                .found("a series has no patches without a change")
+                .hint("leave it out"));
+        }
+        out.push(next);
+        tree = next;
+    }
+    Ok(out)
+}
+
+#[derive(Clone)]
+struct File {
+    mode: u32,
+    bytes: Vec<u8>,
+}
+
+/// The tree with the patches of one mail.
+fn apply(store: &Store, tree: Oid, files: &[FilePatch]) -> Result<Oid> {
+    let view = TreeView::new(store, tree);
+    // What the mail itself has made of a path so far.
+    let mut made: BTreeMap<String, Option<File>> = BTreeMap::new();
+    for patch in files {
+        let old = patch.old.as_deref().map(text).transpose()?;
+        let new = patch.new.as_deref().map(text).transpose()?;
+        let name = new.or(old).unwrap_or_default();
+        let in_file = |e: Error| e.context(format!("in {name}"));
+        // A file that moves is read as it was before the mail: two may change names.
+        let moves = old != new || patch.copy;
+        let before = match old {
+            None => None,
+            Some(path) => match made.get(path).filter(|_| !moves) {
+                Some(file) => file.clone(),
+                None => read(&view, path)?,
+            },
+        };
+        // Without git's own lines, a file that is not there is a new one.
+        let creates = old.is_none() || (before.is_none() && begins_empty(patch));
+        if before.is_none() && !creates {
+            return Err(in_file(Error::conflict("the tree has no such file")));
+        }
+        let bytes = content(patch, before.as_ref()).map_err(in_file)?;
+        if let Some(path) = old.filter(|_| !creates && !patch.copy && old != new) {
+            if new.is_none() && !bytes.is_empty() {
+                return Err(in_file(Error::conflict("the file has more than the patch deletes")));
+            }
+            made.insert(path.to_owned(), None);
+        }
+        let Some(path) = new else { continue };
+        if creates || moves {
+            let there = match made.get(path) {
+                Some(file) => file.is_some(),
+                // Another patch of the mail may move it away.
+                None => {
+                    let leaves = |p: &FilePatch| !p.copy && p.old != p.new && p.old == patch.new;
+                    view.exists(path)? && !files.iter().any(leaves)
+                }
+            };
+            if there {
+                return Err(in_file(Error::conflict("there is a file of that name already")));
+            }
+        }
+        let mode = patch.new_mode.or(before.map(|f| f.mode)).unwrap_or(0o100_644);
+        if bytes.is_empty() && !creates && patch.new_mode.is_none() && ends_absent(patch) {
+            made.insert(path.to_owned(), None);
+            continue;
+        }
+        made.insert(path.to_owned(), Some(File { mode, bytes }));
+    }
+    let mut edit = TreeEdit::new(store, tree);
+    for (path, _) in made.iter().filter(|(_, file)| file.is_none()) {
+        edit.delete(path)?;
+    }
+    for (path, file) in made {
+        let Some(File { mode, bytes }) = file else { continue };
+        let plain = Mode::from_raw(mode).filter(|m| m.is_blob()).ok_or_else(|| {
+            Error::usage(format!("{path} has mode {mode:o}"))
+                .found("a series holds files and symbolic links, no submodules")
+        })?;
+        edit.write(&path, plain, bytes)?;
+    }
+    edit.finish()
+}
+
+fn text(name: &[u8]) -> Result<&str> {
+    let text = std::str::from_utf8(name).map_err(|_| {
+        Error::usage("a patch of a file whose name is not UTF-8")
+            .found(name.escape_ascii().to_string())
+    })?;
+    crate::host::paths::stay_below(text, "file in a patch")?;
+    Ok(text)
+}
+
+fn read(view: &TreeView<'_>, path: &str) -> Result<Option<File>> {
+    Ok(view.read(path)?.map(|f| File { mode: f.mode.raw(), bytes: f.bytes }))
+}
+
+/// A plain diff (no git's) of a new file: its first hunk has no old lines.
+fn begins_empty(patch: &FilePatch) -> bool {
+    matches!(&patch.payload, Payload::Hunks(hunks)
+        if patch.ids.is_none() && hunks.first().is_some_and(|h| h.old == (0, 0)))
+}
+
+/// A plain diff of a deleted file: its last hunk has no new lines.
+fn ends_absent(patch: &FilePatch) -> bool {
+    matches!(&patch.payload, Payload::Hunks(hunks)
+        if patch.ids.is_none() && hunks.last().is_some_and(|h| h.new == (0, 0)))
+}
+
+fn content(patch: &FilePatch, before: Option<&File>) -> Result<Vec<u8>> {
+    let old = before.map_or(&[][..], |f| f.bytes.as_slice());
+    match &patch.payload {
+        Payload::Nothing => Ok(old.to_vec()),
+        Payload::Hunks(hunks) => place::apply(old, hunks),
+        Payload::Literal(bytes) => Ok(bytes.clone()),
+        Payload::Delta(delta) => patch_delta(old, delta)
+            .ok_or_else(|| Error::conflict("its binary delta is for another content")),
+    }
+}
