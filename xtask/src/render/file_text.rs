@@ -8,7 +8,7 @@ use std::rc::Rc;
 
 use cscan::lex::Language;
 use cscan::lines::{line_at, line_number, whole_lines_c, whole_lines_plain};
-use cscan::scan::{Scan, scan};
+use cscan::scan::{Scan, rescan, scan};
 
 /// Syntax trees by the slice that was parsed; `None` where parsing failed.
 type Trees = HashMap<(usize, usize), Option<Rc<tree_sitter::Tree>>>;
@@ -34,6 +34,20 @@ impl FileText {
             scan: OnceCell::new(),
             trees: RefCell::new(HashMap::new()),
         }
+    }
+
+    /// The file with other content; what is known of this one saves scanning
+    /// most of that one.
+    #[must_use]
+    pub fn edited(&self, path: &str, bytes: Vec<u8>) -> FileText {
+        let new = FileText::new(path, bytes);
+        if let Some(found) = self.scan.get().filter(|_| new.language == self.language)
+            && new.language == Language::C
+        {
+            let found = rescan(&self.bytes, found, &new.bytes);
+            let _ = new.scan.set(found);
+        }
+        new
     }
 
     /// Its path in the tree.

@@ -54,6 +54,11 @@ impl<'s> Base<'s> {
         Ok(entry)
     }
 
+    /// The file at `path`, if it was read before.
+    fn known(&self, path: &str) -> Option<Entry> {
+        self.read.borrow().get(path).cloned().flatten()
+    }
+
     /// The source.
     #[must_use]
     pub fn source(&self) -> &'s dyn Source {
@@ -97,8 +102,15 @@ impl<'b> Overlay<'b> {
 
     /// Puts a file.
     pub fn put(&mut self, path: &str, mode: u32, bytes: Vec<u8>) {
-        let entry = Entry { mode, text: Rc::new(FileText::new(path, bytes)) };
-        self.changes.insert(path.to_owned(), Some(entry));
+        let text = match self.changes.get(path) {
+            Some(Some(before)) => before.text.edited(path, bytes),
+            Some(None) => FileText::new(path, bytes),
+            None => match self.base.known(path) {
+                Some(before) => before.text.edited(path, bytes),
+                None => FileText::new(path, bytes),
+            },
+        };
+        self.changes.insert(path.to_owned(), Some(Entry { mode, text: Rc::new(text) }));
     }
 
     /// Takes a file out.

@@ -135,6 +135,11 @@ impl<S: Clone> Conditionals<S> {
         self.open.last().map_or((0, 0), |g| (self.open.len(), g.id))
     }
 
+    /// Whether none is open.
+    pub(super) fn is_empty(&self) -> bool {
+        self.open.is_empty()
+    }
+
     pub(super) fn open(&mut self, span: Range<usize>, condition: String, state: &S) {
         self.next_id += 1;
         self.open.push(Group {

@@ -6,6 +6,7 @@
 //! column 0 ends a top-level item. An item that begins in one preprocessor branch
 //! and ends in another is marked torn, and no locator touches it.
 
+mod again;
 mod directive;
 mod head;
 
@@ -14,6 +15,7 @@ use std::ops::Range;
 use crate::lex::{Language, Lexer, Token, TokenKind};
 use crate::lines::{line_at, line_start};
 
+pub use again::rescan;
 pub use directive::Branch;
 pub use directive::normal_condition;
 use directive::{Conditionals, Directive};
@@ -75,45 +77,9 @@ pub struct Scan {
 /// Scans a C file; any bytes are taken.
 #[must_use]
 pub fn scan(src: &[u8]) -> Scan {
-    let mut scanner = Scanner {
-        src,
-        state: State::default(),
-        conditionals: Conditionals::default(),
-        items: Vec::new(),
-    };
-    let mut lexer = Lexer::new(src, 0..src.len(), Language::C);
-    // A token that was read to see whether a directive goes on.
-    let mut ahead: Option<Token> = None;
-    loop {
-        if ahead.is_none() && scanner.state.braces > 0 {
-            lexer.skip_code();
-        }
-        let Some(token) = ahead.take().or_else(|| lexer.next()) else { break };
-        if token.kind == TokenKind::Comment {
-            continue;
-        }
-        if !token.directive {
-            scanner.token(token);
-            continue;
-        }
-        let mut tokens = vec![token];
-        for next in lexer.by_ref() {
-            // A directive ends with its line; the next one's `#` is the first
-            // token of another line.
-            if !next.directive || begins_directive(src, token.end, &next) {
-                ahead = Some(next);
-                break;
-            }
-            if next.kind != TokenKind::Comment {
-                tokens.push(next);
-            }
-        }
-        scanner.directive(&tokens);
-    }
-    let branches = scanner.conditionals.finish(src.len());
-    let mut items = scanner.items;
-    items.sort_by_key(|i| (i.span.start, std::cmp::Reverse(i.span.end)));
-    Scan { items, branches }
+    let mut scanner = Scanner::new(src);
+    scanner.run(0, |_, _| false);
+    scanner.found()
 }
 
 fn begins_directive(src: &[u8], from: usize, token: &Token) -> bool {
@@ -161,7 +127,64 @@ struct Scanner<'s> {
     items: Vec<Item>,
 }
 
-impl Scanner<'_> {
+impl<'s> Scanner<'s> {
+    fn new(src: &'s [u8]) -> Scanner<'s> {
+        let (state, conditionals) = (State::default(), Conditionals::default());
+        Scanner { src, state, conditionals, items: Vec::new() }
+    }
+
+    /// Scans from the line that begins at `from`, until `stop` says so behind a
+    /// token outside of directives.
+    fn run(&mut self, from: usize, mut stop: impl FnMut(&Scanner<'_>, &Token) -> bool) {
+        let src = self.src;
+        let mut lexer = Lexer::new(src, from..src.len(), Language::C);
+        // A token that was read to see whether a directive goes on.
+        let mut ahead: Option<Token> = None;
+        loop {
+            if ahead.is_none() && self.state.braces > 0 {
+                lexer.skip_code();
+            }
+            let Some(token) = ahead.take().or_else(|| lexer.next()) else { break };
+            if token.kind == TokenKind::Comment {
+                continue;
+            }
+            if !token.directive {
+                self.token(token);
+                if stop(self, &token) {
+                    break;
+                }
+                continue;
+            }
+            let mut tokens = vec![token];
+            for next in lexer.by_ref() {
+                // A directive ends with its line; the next one's `#` is the first
+                // token of another line.
+                if !next.directive || begins_directive(src, token.end, &next) {
+                    ahead = Some(next);
+                    break;
+                }
+                if next.kind != TokenKind::Comment {
+                    tokens.push(next);
+                }
+            }
+            self.directive(&tokens);
+        }
+    }
+
+    fn found(self) -> Scan {
+        let branches = self.conditionals.finish(self.src.len());
+        let mut items = self.items;
+        items.sort_by_key(|i| (i.span.start, std::cmp::Reverse(i.span.end)));
+        Scan { items, branches }
+    }
+
+    /// Between items, outside of conditionals: what follows is scanned as if the
+    /// file began here.
+    fn is_fresh(&self) -> bool {
+        let State { pending, braces, parens } = &self.state;
+        pending.is_none() && *braces == 0 && *parens == 0 && self.conditionals.is_empty()
+    }
+
     fn directive(&mut self, tokens: &[Token]) {
         let directive = directive::read(self.src, tokens);
         let conditional = !matches!(directive, Directive::Item(_) | Directive::Other);

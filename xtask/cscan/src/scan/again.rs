@@ -1,0 +1,196 @@
+//! Scanning again after an edit: only what the edit may have changed.
+//!
+//! A rendering edits a file of 12,000 lines at a few places, and looks for the
+//! next place after each. Between two items, outside of conditionals, a scan
+//! depends on nothing above; so what stands above the edit is kept from the old
+//! scan, and what stands below it, too, as soon as both scans are between the
+//! same two items.
+
+use std::ops::Range;
+
+use super::{Branch, Item, ItemKind, Scan, Scanner};
+
+/// What [`scan`](super::scan) finds in `src`, given what it `found` in `old`.
+#[must_use]
+pub fn rescan(old: &[u8], found: &Scan, src: &[u8]) -> Scan {
+    let above = same_above(old, src);
+    let below =
+        same_below(old.get(above..).unwrap_or_default(), src.get(above..).unwrap_or_default());
+    let joints = joints(old, found);
+    // The last joint whose line, and the line below, are as they were.
+    let begin = joints.iter().rev().find_map(|&joint| {
+        let rest = old.get(joint..above)?;
+        let line = memchr::memchr(b'\n', rest)?;
+        rest.get(..line)?.iter().all(u8::is_ascii_whitespace).then_some((joint, joint + line + 1))
+    });
+    let (kept, from) = begin.unwrap_or((0, 0));
+    let mut scanner = Scanner::new(src);
+    let mut met = None;
+    let same_from = src.len() - below;
+    scanner.run(from, |scanner, token| {
+        let at = token.end;
+        if at < same_from || !scanner.is_fresh() {
+            return false;
+        }
+        // The same distance from the end.
+        let joint = (at + old.len()).checked_sub(src.len());
+        met = joint.filter(|j| joints.binary_search(j).is_ok()).map(|joint| (joint, at));
+        met.is_some()
+    });
+    let between = scanner.found();
+    let mut all = Scan {
+        items: found.items.iter().take_while(|i| i.span.start < kept).cloned().collect(),
+        branches: found.branches.iter().take_while(|b| b.directive.start < kept).cloned().collect(),
+    };
+    all.items.extend(between.items);
+    all.branches.extend(between.branches);
+    if let Some((joint, at)) = met {
+        let moved = |r: &Range<usize>| r.start - joint + at..r.end - joint + at;
+        let items = found.items.iter().filter(|i| i.span.start >= joint);
+        all.items.extend(items.map(|i| Item {
+            names: i.names.iter().map(moved).collect(),
+            span: moved(&i.span),
+            body: i.body.as_ref().map(moved),
+            macro_name: i.macro_name.as_ref().map(moved),
+            ..i.clone()
+        }));
+        let branches = found.branches.iter().filter(|b| b.directive.start >= joint);
+        all.branches.extend(branches.map(|b| Branch {
+            condition: b.condition.clone(),
+            directive: moved(&b.directive),
+            body: moved(&b.body),
+            group: moved(&b.group),
+        }));
+    }
+    all
+}
+
+/// Where an item ends by itself, outside of every conditional: there the scanner
+/// was between items.
+fn joints(src: &[u8], found: &Scan) -> Vec<usize> {
+    let mut groups = found.branches.iter().map(|b| &b.group).peekable();
+    let mut last_end = 0;
+    let mut out: Vec<usize> = Vec::with_capacity(found.items.len());
+    for item in &found.items {
+        let end = item.span.end;
+        while let Some(group) = groups.next_if(|g| g.start < end) {
+            last_end = last_end.max(group.end);
+        }
+        let ends = end.checked_sub(1).and_then(|at| src.get(at));
+        if matches!(item.kind, ItemKind::Macro | ItemKind::Include)
+            || end <= last_end
+            || !matches!(ends, Some(b';' | b'}'))
+        {
+            continue;
+        }
+        if out.last().is_none_or(|&l| l < end) {
+            out.push(end);
+        }
+    }
+    out
+}
+
+/// Compared in steps: a byte at a time would cost as much as scanning.
+const STEPS: [usize; 3] = [1024, 32, 1];
+
+fn same_above(a: &[u8], b: &[u8]) -> usize {
+    let mut same = 0;
+    for step in STEPS {
+        while let (Some(x), Some(y)) = (a.get(same..same + step), b.get(same..same + step))
+            && x == y
+        {
+            same += step;
+        }
+    }
+    same
+}
+
+fn same_below(a: &[u8], b: &[u8]) -> usize {
+    let (mut x, mut y) = (a, b);
+    for step in STEPS {
+        while let (Some((above, p)), Some((above_too, q))) = (
+            x.len().checked_sub(step).map(|at| x.split_at(at)),
+            y.len().checked_sub(step).map(|at| y.split_at(at)),
+        ) && p == q
+        {
+            (x, y) = (above, above_too);
+        }
+    }
+    a.len() - x.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::scan;
+    use super::*;
+
+    const PIECES: &[&str] = &[
+        "int f(void)\n{\n\treturn g(1);\n}\n",
+        "struct s {\n\tint a;\n\tstruct { int b; } c;\n};\n",
+        "#define M(x) \\\n\tdo { x; } while (0)\n",
+        "#include <linux/bpf.h>\n",
+        "#ifdef CONFIG_X\n",
+        "#else\n",
+        "#elif defined(Y)\n",
+        "#endif\n",
+        "EXPORT_SYMBOL(f);\n",
+        "MODULE_ALIAS(\"x\")\n",
+        "static int v;\n",
+        "/* a comment; with } in it */\n",
+        "// one more {\n",
+        "extern \"C\" {\n",
+        "}\n",
+        "{\n",
+        "int a, *b[3];\n",
+        "static const char *t = \"};\";\n",
+        "\n",
+        ";",
+        "#",
+        "(",
+        ")",
+        "/*",
+        "*/",
+        "\"",
+        "\\\n",
+        " x ",
+        "enum { A, B };\n",
+        "DEFINE_PER_CPU(int, n);\n",
+        "void p(int a,\n\tint b);\n",
+    ];
+
+    fn text() -> impl Strategy<Value = String> {
+        proptest::collection::vec(proptest::sample::select(PIECES), 0..14)
+            .prop_map(|all| all.concat())
+    }
+
+    fn both(old: &str, new: &str) {
+        let again = rescan(old.as_bytes(), &scan(old.as_bytes()), new.as_bytes());
+        assert_eq!(again, scan(new.as_bytes()), "from {old:?} to {new:?}");
+    }
+
+    #[test]
+    fn only_the_edited_item_is_scanned() {
+        let plain = "int f(void)\n{\n}\n".repeat(100);
+        let new = plain.replacen("f(void)", "g(int x)", 1);
+        both(&plain, &new);
+        both(&new, &plain);
+        both(&plain, "");
+        both("", &plain);
+        both(&plain, &plain);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(3000))]
+        #[test]
+        fn as_a_whole_scan(a in text(), b in text(), c in text(), d in text()) {
+            both(&format!("{a}{b}{d}"), &format!("{a}{c}{d}"));
+        }
+
+        #[test]
+        fn whatever_the_bytes(a: Vec<u8>, b: Vec<u8>) {
+            prop_assert_eq!(rescan(&a, &scan(&a), &b), scan(&b));
+        }
+    }
+}
