@@ -35,7 +35,7 @@ pub fn run(ctx: &Ctx, all: &Surroundings<'_>, cell: &Cell) -> Result<Finished> {
             ..Digest::default()
         },
         _ if cell.step == Step::Verdict => verdict(all, cell)?,
-        _ => by_command(ctx, cell)?,
+        _ => by_command(ctx, all, cell)?,
     };
     Ok(Finished {
         cell: cell.clone(),
@@ -57,9 +57,13 @@ fn verdict(all: &Surroundings<'_>, cell: &Cell) -> Result<Digest> {
     Ok(Digest { status: Some(status), summary, notes, accelerator: None })
 }
 
-fn by_command(ctx: &Ctx, cell: &Cell) -> Result<Digest> {
+fn by_command(ctx: &Ctx, all: &Surroundings<'_>, cell: &Cell) -> Result<Digest> {
     let output = ctx.dirs.out()?.join("matrix").join(folder(cell));
-    let args = command(cell, &output.display().to_string());
+    // One that the base lacks something for must not keep the rest from being checked.
+    let optional = all.verdict(cell)?.1.into_iter();
+    let optional: Vec<String> =
+        optional.filter(|(_, v)| matches!(v, Verdict::Applies)).map(|(name, _)| name).collect();
+    let args = command(cell, &optional, &output.display().to_string());
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
     let ended = own::run(ctx, &args)?;
     if ended.code == i32::from(Kind::Interrupted.exit_code()) {
@@ -82,15 +86,13 @@ fn folder(cell: &Cell) -> PathBuf {
         .collect()
 }
 
-/// The command line of a cell.
-fn command(cell: &Cell, output: &str) -> Vec<String> {
+/// The command line of a cell; `optional` are the optional patches that apply.
+fn command(cell: &Cell, optional: &[String], output: &str) -> Vec<String> {
     let mut words: Vec<&str> = match cell.step {
         Step::Verdict => vec!["show", &cell.series, "--base", &cell.base],
-        Step::Check => {
-            vec!["check", &cell.series, "--base", &cell.base, "--with-optional", "--fast"]
-        }
+        Step::Check => vec!["check", &cell.series, "--base", &cell.base, "--fast"],
         Step::Commits => {
-            let mut words = vec!["check", &cell.series, "--base", &cell.base, "--with-optional"];
+            let mut words = vec!["check", &cell.series, "--base", &cell.base];
             for gate in ["builds", "warnings", "sparse"] {
                 words.extend(["--gate", gate]);
             }
@@ -100,6 +102,9 @@ fn command(cell: &Cell, output: &str) -> Vec<String> {
             vec!["test-vm", "--series", &cell.series, "--base", &cell.base, "--output", output]
         }
     };
+    if matches!(cell.step, Step::Check | Step::Commits) {
+        words.extend(optional.iter().flat_map(|name| ["--with", name]));
+    }
     if let Some(arch) = &cell.arch {
         words.extend(["--arch", arch]);
     }
@@ -128,11 +133,13 @@ mod tests {
     #[test]
     fn every_command_line_is_one_of_this_tool() {
         for step in Step::ALL {
-            let words = command(&cell(step), "/o");
+            let words = command(&cell(step), &["p".to_owned()], "/o");
             let line = std::iter::once("xtask").chain(words.iter().map(String::as_str));
             Cli::try_parse_from(line).unwrap_or_else(|e| panic!("{step:?}: {e}"));
         }
-        let words = command(&cell(Step::Debug), "/o").join(" ");
+        let words = command(&cell(Step::Check), &["p".into(), "q".into()], "/o").join(" ");
+        assert_eq!(words, "check s --base ../l@v6.1 --fast --with p --with q");
+        let words = command(&cell(Step::Debug), &["p".into()], "/o").join(" ");
         assert_eq!(
             words,
             "test-vm --series s --base ../l@v6.1 --output /o --arch x86_64 --config kasan"
