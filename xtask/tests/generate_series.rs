@@ -381,3 +381,74 @@ fn list_and_show() {
     assert_eq!(report["bases"][0]["probes"]["new"], false);
     assert_eq!(report["patches"][2], "more (optional)");
 }
+
+/// A small file system, unmounted when dropped; `None` where that is not allowed.
+struct Disk(PathBuf);
+
+impl Disk {
+    fn new(folder: PathBuf, size: &str) -> Option<Disk> {
+        fs::create_dir_all(&folder).unwrap();
+        let mut mount = Command::new("mount");
+        mount.args(["-t", "tmpfs", "-o", size, "tmpfs"]).arg(&folder);
+        let done = mount.stderr(std::process::Stdio::null()).status().is_ok_and(|s| s.success());
+        if !done {
+            eprintln!("skipped: mounting is not allowed here");
+        }
+        done.then_some(Disk(folder))
+    }
+}
+
+impl Drop for Disk {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg("-l").arg(&self.0).status();
+    }
+}
+
+#[test]
+fn a_full_disk_is_said_and_nothing_is_half_written() {
+    let host = Host::new();
+    // Room for the folders, not for the mails.
+    if let Some(disk) = Disk::new(host.path("project/out"), "size=8k") {
+        let (out, err) = host.generate(&[], 3);
+        assert!(err.contains("No space left") && err.contains("mend:"), "{err}");
+        assert!(out.is_empty() && host.products().is_empty(), "{out} {:?}", host.products());
+        drop(disk);
+    }
+    // The store has none either: it is not begun, or told.
+    let host = Host::new();
+    if let Some(disk) = Disk::new(host.path("cache"), "size=16k") {
+        let (out, err) = host.generate(&[], 3);
+        assert!(err.contains("No space left") && err.contains("mend:"), "{err}");
+        assert!(out.is_empty() && host.products().is_empty());
+        drop(disk);
+    }
+    host.generate(&[], 0);
+}
+
+#[test]
+fn killed_at_any_moment_it_leaves_all_mails_or_those_before() {
+    let host = Host::new();
+    host.generate(&[], 0);
+    let all = host.products();
+    let begun = std::time::Instant::now();
+    host.generate(&[], 0);
+    let whole = begun.elapsed();
+    for i in 0..16 {
+        let mut c = Command::new(env!("CARGO_BIN_EXE_xtask"));
+        let version = format!("{}", i + 2);
+        c.args(["generate-series", "two", "--base", "../linux", "-v", &version]);
+        c.current_dir(host.path("project")).stderr(std::process::Stdio::null());
+        c.stdout(std::process::Stdio::null());
+        host.clean(&mut c);
+        let mut child = c.spawn().unwrap();
+        std::thread::sleep(whole * i / 12);
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let made = walk(&host.path(&format!("project/out/series/two/linux/v{version}"))).len();
+        assert!(made == 0 || made == all.len(), "killed at {i}/12: {made} mails");
+        // What it left behind does not stand in the way.
+        host.generate(&["-v", &version], 0);
+    }
+    let left = walk(&host.path("project/out"));
+    assert_eq!(left.len(), 17 * all.len(), "{left:?}");
+}

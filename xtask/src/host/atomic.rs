@@ -16,7 +16,7 @@ pub fn write(path: &Path, bytes: &[u8]) -> Result<()> {
     let dir = parent(path)?;
     fs::create_dir_all(dir).at("create folder", dir)?;
     let mut tmp = tempfile::Builder::new()
-        .prefix(".writing-")
+        .prefix(&prefix())
         .permissions(permissions(0o666))
         .tempfile_in(dir)
         .at("create a file in", dir)?;
@@ -24,6 +24,32 @@ pub fn write(path: &Path, bytes: &[u8]) -> Result<()> {
     tmp.as_file().sync_all().at("sync", path)?;
     tmp.persist(path).map_err(|e| e.error).at("rename into place", path)?;
     Ok(())
+}
+
+/// Of what is being written; it names who writes, for [`sweep`].
+const WRITING: &str = ".writing-";
+
+fn prefix() -> String {
+    format!("{WRITING}{}-", std::process::id())
+}
+
+/// Removes what killed processes left in `dir`. Who is at work has a process
+/// here, or (in another container) holds a lock.
+fn sweep(dir: &Path) {
+    for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let pid = name.to_str().and_then(|n| n.strip_prefix(WRITING)?.split('-').next());
+        let Some(pid) = pid.filter(|p| p.bytes().all(|b| b.is_ascii_digit())) else { continue };
+        if Path::new("/proc").join(pid).exists() {
+            continue;
+        }
+        let path = entry.path();
+        let Ok(open) = File::open(&path) else { continue };
+        if open.try_lock().is_err() {
+            continue;
+        }
+        let _ = if path.is_dir() { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
+    }
 }
 
 fn permissions(mode: u32) -> fs::Permissions {
@@ -46,6 +72,8 @@ fn parent(path: &Path) -> Result<&Path> {
 pub struct Dir {
     place: PathBuf,
     staging: tempfile::TempDir,
+    /// Held as long as it is being filled.
+    _lock: Option<File>,
 }
 
 impl Dir {
@@ -56,12 +84,15 @@ impl Dir {
     pub fn begin(place: &Path) -> Result<Dir> {
         let dir = parent(place)?;
         fs::create_dir_all(dir).at("create folder", dir)?;
+        sweep(dir);
         let staging = tempfile::Builder::new()
-            .prefix(".writing-")
+            .prefix(&prefix())
             .permissions(permissions(0o777))
             .tempdir_in(dir)
             .at("create a folder in", dir)?;
-        Ok(Dir { place: place.to_owned(), staging })
+        // Not every file system has locks; the process is told by its number, too.
+        let lock = File::open(staging.path()).ok().filter(|f| f.try_lock().is_ok());
+        Ok(Dir { place: place.to_owned(), staging, _lock: lock })
     }
 
     /// Where to write until it is committed.
@@ -86,9 +117,15 @@ impl Dir {
             }
         }
         let dir = parent(&self.place)?.to_owned();
+        let staging = self.staging.path();
+        if self.place.symlink_metadata().is_ok() && exchange(staging, &self.place).is_ok() {
+            // What stood there is in the staging folder, which is removed on drop.
+            sync(&dir);
+            return Ok(());
+        }
         let old = if self.place.symlink_metadata().is_ok() {
             let aside = tempfile::Builder::new()
-                .prefix(".replaced-")
+                .prefix(&prefix())
                 .tempdir_in(&dir)
                 .at("create a folder in", &dir)?;
             fs::rename(&self.place, aside.path().join("old")).at("move aside", &self.place)?;
@@ -96,7 +133,7 @@ impl Dir {
         } else {
             None
         };
-        if let Err(e) = fs::rename(self.staging.path(), &self.place) {
+        if let Err(e) = fs::rename(staging, &self.place) {
             if let Some(aside) = &old {
                 let _ = fs::rename(aside.path().join("old"), &self.place);
             }
@@ -104,11 +141,22 @@ impl Dir {
         }
         // The staging folder is now the product: it must not be removed on drop.
         let _ = self.staging.keep();
-        if let Ok(d) = File::open(&dir) {
-            let _ = d.sync_all();
-        }
+        sync(&dir);
         Ok(())
     }
+}
+
+fn sync(dir: &Path) {
+    if let Ok(d) = File::open(dir) {
+        let _ = d.sync_all();
+    }
+}
+
+/// Both folders change places at once, so that no moment has neither. Not every
+/// file system can.
+fn exchange(a: &Path, b: &Path) -> nix::Result<()> {
+    use nix::fcntl::{AT_FDCWD, RenameFlags, renameat2};
+    renameat2(AT_FDCWD, a, AT_FDCWD, b, RenameFlags::RENAME_EXCHANGE)
 }
 
 #[cfg(test)]
@@ -122,6 +170,24 @@ mod tests {
         fs::write(d.path().join("f"), "1").unwrap();
         drop(d);
         assert_eq!(fs::read_dir(t.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn what_killed_processes_left_is_swept() {
+        let t = tempfile::tempdir().unwrap();
+        // No process has this number: it is above what the kernel gives.
+        let (dead, held) =
+            (t.path().join(".writing-4194999-a"), t.path().join(".writing-4194999-b"));
+        let ours = t.path().join(format!(".writing-{}-c", std::process::id()));
+        let other = t.path().join(".writing-x");
+        for folder in [&dead, &held, &ours, &other] {
+            fs::create_dir(folder).unwrap();
+            fs::write(folder.join("f"), "1").unwrap();
+        }
+        let lock = File::open(&held).unwrap();
+        lock.try_lock().unwrap();
+        drop(Dir::begin(&t.path().join("x")).unwrap());
+        assert!(!dead.exists() && held.exists() && ours.exists() && other.exists());
     }
 
     #[test]
