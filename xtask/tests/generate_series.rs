@@ -2,6 +2,7 @@
 //! in git: results, exit codes, what git makes of the mails, and what is left
 //! behind when something is wrong.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+#![allow(clippy::print_stderr)]
 
 use std::fs;
 use std::path::{Path, PathBuf};

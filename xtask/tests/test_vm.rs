@@ -1,7 +1,7 @@
 //! `test-vm` as its user runs it, with a stand-in for QEMU: what becomes of a
 //! guest whose tool is ended.
 
-#![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::print_stderr, missing_docs)]
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
