@@ -1,0 +1,214 @@
+//! `matrix --steps commits` as its user runs it: each commit of a series is built, with the
+//! configuration of the series' head, on a source that looks like a kernel to make and takes no
+//! time to build.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+
+use serde_json::Value;
+
+const MAKEFILE: &str = r#"# SPDX-License-Identifier: GPL-2.0
+VERSION = 6
+PATCHLEVEL = 12
+SUBLEVEL = 1
+EXTRAVERSION =
+
+# `conf`: takes the request, and drops what nothing defines.
+DEFINED = $$(sed -n 's/^config /-e ^CONFIG_/p' Kconfig)
+allnoconfig:
+	@mkdir -p $(O)
+	@grep $(DEFINED) $(KCONFIG_ALLCONFIG) > $(O)/.config
+allmodconfig:
+	@mkdir -p $(O)
+	@echo CONFIG_NET=y > $(O)/.config
+olddefconfig:
+	@grep $(DEFINED) $(O)/.config > $(O)/.new; mv $(O)/.new $(O)/.config
+	@echo "configured $$(grep -c . $(O)/.config)" >> $(LOG)
+
+image:
+	@mkdir -p $(O)/boot $(O)/include/config
+	@echo 6.12.1 > $(O)/include/config/kernel.release
+	@$(MAKE) --no-print-directory -f $(CURDIR)/Makefile $(O)/one.o $(O)/two.o
+	@cat $(O)/one.o $(O)/two.o > $(O)/vmlinux
+	@cp $(O)/vmlinux $(O)/boot/image
+	@echo > $(O)/System.map
+	@echo image >> $(LOG)
+%.o:
+	@$(MAKE) --no-print-directory -f $(CURDIR)/Makefile $(O)/$@
+$(O)/%.o: %.c
+	@echo '  CC      $*.o'
+	@sed -n 's,.*WARN.*,$(CURDIR)/$<:1:2: warning: unused variable [-Wunused],p' $< >&2
+	@echo "compiled $*" >> $(LOG)
+	@$(CC) -c $< -o $@
+modules:
+	@echo > $(O)/modules.order
+"#;
+
+const SERIES: &str = r#"
+title = "Two steps"
+list = "net-next"
+change-id = "20241129-two-steps-431ffd03aa5e"
+author = "A Hacker <a@example.org>"
+date = 2024-11-29T12:00:00+01:00
+
+[[patch]]
+name = "first"
+message = { text = "net: First\n\nWhy.\n\nSigned-off-by: A Hacker <a@example.org>\n" }
+[[patch.edit]]
+file = "two.c"
+at = { text = "int two;" }
+replace = { text = "FIRST" }
+
+[[patch]]
+name = "second"
+message = { text = "net: Second\n\nWhy.\n\nSigned-off-by: A Hacker <a@example.org>\n" }
+[[patch.edit]]
+file = "two.c"
+at = { text = "FIRST" }
+replace = { text = "SECOND" }
+[[patch.edit]]
+file = "Kconfig"
+at = { text = "config NET" }
+insert-before = { text = "config LATE\n\tbool \"late\"\n\n" }
+
+[[test]]
+name = "t"
+sources = ["t.sh"]
+kconfig = ["late"]
+"#;
+
+const TARGETS: &str = r#"
+default-fragments = ["boot"]
+[arch.toy]
+make-arch = "toy"
+src-arch = "toy"
+cross-compile = ""
+image = "image"
+image-path = "boot/image"
+start = "allnoconfig"
+package = "gcc"
+qemu = "qemu-system-toy"
+"#;
+
+struct Place {
+    root: tempfile::TempDir,
+}
+
+impl Place {
+    /// A series of two commits, of which the second brings the symbol that its test's
+    /// configuration asks for.
+    fn new(first: &str, second: &str) -> Place {
+        let place = Place { root: tempfile::tempdir().unwrap() };
+        let log = place.path("log").display().to_string();
+        place.write("linux/Makefile", &MAKEFILE.replace("$(LOG)", &log));
+        place.write("linux/Kconfig", "config NET\n\tbool \"net\"\n");
+        place.write("linux/one.c", "int one;\n");
+        place.write("linux/two.c", "int two;\n");
+        for args in [
+            &["init", "-q"][..],
+            &["add", "-A"],
+            &["-c", "user.name=T", "-c", "user.email=t@t", "commit", "-qm", "base"],
+        ] {
+            let mut git = Command::new("git");
+            let git = place.clean(git.args(args).current_dir(place.path("linux")));
+            assert!(git.status().unwrap().success());
+        }
+        let series = SERIES.replace("FIRST", first).replace("SECOND", second);
+        place.write("project/series/two/series.toml", &series);
+        place.write("project/series/two/selftests/t.sh", "#!/bin/sh\n");
+        place.write("project/kconfigs/targets.toml", TARGETS);
+        place.write("project/kconfigs/boot.config", "CONFIG_NET=y\n");
+        place.write("project/kconfigs/late.config", "CONFIG_LATE=y\n");
+        place
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.root.path().join(name)
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    fn clean<'c>(&self, command: &'c mut Command) -> &'c mut Command {
+        for name in
+            ["ARCH", "CROSS_COMPILE", "LLVM", "CC", "O", "KBUILD_OUTPUT", "KCFLAGS", "W", "C", "V"]
+        {
+            command.env_remove(name);
+        }
+        command.env("HOME", self.root.path()).env("XDG_CONFIG_HOME", self.path("config"));
+        command.env("XDG_CACHE_HOME", self.path("cache")).env_remove("KSERIES_PROJECT");
+        command.env("GIT_CONFIG_SYSTEM", "/dev/null").env("GIT_CONFIG_GLOBAL", "/dev/null");
+        command.env_remove("CCACHE_DIR")
+    }
+
+    /// The only cell of `matrix --steps commits`.
+    fn commits(&self, more: &[&str], code: i32) -> Value {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_xtask"));
+        let args = ["matrix", "--base", "../linux", "--steps", "commits", "--arch", "toy"];
+        command.args(args).args(["--format", "json"]).args(more);
+        let out = self.clean(command.current_dir(self.path("project"))).output().unwrap();
+        let talk = String::from_utf8_lossy(&out.stderr).into_owned();
+        assert_eq!(
+            out.status.code(),
+            Some(code),
+            "{}\n{talk}",
+            String::from_utf8_lossy(&out.stdout)
+        );
+        let report: Value = serde_json::from_slice(&out.stdout).unwrap();
+        report["cells"][0].clone()
+    }
+
+    fn log(&self) -> Vec<String> {
+        let text = fs::read_to_string(self.path("log")).unwrap_or_default();
+        text.lines().map(str::to_owned).collect()
+    }
+}
+
+#[test]
+fn each_commit_is_built_once_with_what_the_head_configures() {
+    let place = Place::new("int two = 1;", "int two = 2;");
+    let cell = place.commits(&[], 0);
+    let summary = cell["summary"].as_str().unwrap();
+    assert!(summary.starts_with("2 of 2 commits built; W=1: 0 warnings new"), "{cell}");
+    let log = place.log();
+    let count = |word: &str| log.iter().filter(|l| *l == word).count();
+    // One image a commit: the head is configured before them, but not built for that.
+    assert_eq!(count("image"), 2, "{log:?}");
+    // What no commit changes is compiled once for the images, and never for the gates.
+    assert_eq!(count("compiled one"), 1, "{log:?}");
+    // The head has both symbols, the commit before it one.
+    assert!(count("configured 2") >= 1 && count("configured 1") >= 1, "{log:?}");
+    // It is kept, so that nothing is built again.
+    place.commits(&["--resume"], 0);
+    assert_eq!(place.log(), log);
+}
+
+#[test]
+fn a_commit_that_the_next_one_mends_is_found() {
+    let place = Place::new("int two = ;", "int two = 2;");
+    let cell = place.commits(&[], 1);
+    assert!(cell["summary"].as_str().unwrap().starts_with("1 of 2 commits built"), "{cell}");
+    assert!(cell["notes"][0].as_str().unwrap().contains("builds of first"), "{cell}");
+}
+
+#[test]
+fn a_warning_that_a_commit_brings_is_found() {
+    let place = Place::new("int two; /* WARN */", "int two = 2;");
+    let cell = place.commits(&[], 1);
+    let summary = cell["summary"].as_str().unwrap();
+    assert!(summary.starts_with("2 of 2 commits built; W=1: 1 warning new"), "{cell}");
+}
+
+#[test]
+fn a_configuration_that_cannot_be_had_fails_every_commit() {
+    let place = Place::new("int two = 1;", "int two = 2;");
+    place.write("project/kconfigs/late.config", "CONFIG_NEVER=y\n");
+    let cell = place.commits(&[], 1);
+    assert!(cell["summary"].as_str().unwrap().starts_with("0 of 2 commits built"), "{cell}");
+    assert!(cell["notes"][0].as_str().unwrap().contains("NEVER"), "{cell}");
+}
