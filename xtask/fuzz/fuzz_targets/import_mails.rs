@@ -3,7 +3,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use xtask::import::letter::Letter;
-use xtask::import::{cover, escape, mails, mbox, place};
+use xtask::import::{Incoming, b4, cover, escape, mails, mbox, place, quilt};
 use xtask::mail::apply::{Payload, patches};
 
 fuzz_target!(|text: &[u8]| {
@@ -17,6 +17,12 @@ fuzz_target!(|text: &[u8]| {
             if let Payload::Hunks(hunks) = &file.payload {
                 let _ = place::apply(text, hunks);
             }
+        }
+    }
+    let _ = b4::take(&String::from_utf8_lossy(text), &mut Incoming::default());
+    for strip in [0, 1] {
+        if let Ok(patch) = quilt::patch(text, "x.patch", strip, None) {
+            assert!(!patch.subject().is_empty());
         }
     }
     if let Ok(incoming) = mails::incoming(letters, None) {

@@ -6,10 +6,10 @@ use std::path::PathBuf;
 use clap::Args;
 use serde::Serialize;
 
-use super::new_series::{change_id, now};
+use super::new_series::{change_id, now, person};
 use crate::cli::{Ctx, Outcome};
 use crate::error::Result;
-use crate::import::source::Source;
+use crate::import::source::{Reading, Source};
 use crate::import::{self, Imported, Wish, base};
 use crate::series::draft::{self, Draft};
 use crate::tree::Store;
@@ -19,18 +19,30 @@ use crate::tree::Store;
 pub struct ImportSeries {
     /// Its name here, which its folders have: letters, digits, - and _.
     name: String,
-    /// A file of mails (mbox, plain or .gz), a maildir, or a folder of .patch files.
-    #[arg(long, value_name = "SOURCE")]
-    from: String,
+    /// A file of mails (mbox, plain or .gz), a maildir, a folder of .patch files, a
+    /// quilt stack, `CLONE@OLD..NEW`, or `CLONE@BRANCH` that b4 prepared.
+    #[arg(
+        long,
+        value_name = "SOURCE",
+        required_unless_present = "range",
+        conflicts_with = "range"
+    )]
+    from: Option<String>,
+    /// Commits of the clone --repo: `OLD..NEW`, or a branch that b4 prepared.
+    #[arg(long, value_name = "OLD..NEW", requires = "repo")]
+    range: Option<String>,
     /// The kernel tree that it is imported on. Default: the one its base-commit names.
     #[arg(long, value_name = "BASE")]
     base: Option<String>,
-    /// A clone in which the base commit is sought.
+    /// A clone in which the base commit is sought, and --range.
     #[arg(long, value_name = "PATH")]
     repo: Option<PathBuf>,
     /// The version, where the mails have several. Default: the newest.
     #[arg(long, short = 'v', value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     version: Option<u32>,
+    /// The author of patches that name none (of a quilt stack).
+    #[arg(long, value_name = "NAME <ADDRESS>")]
+    author: Option<String>,
     /// Keeps every patch as a raw diff.
     #[arg(long)]
     diffs_only: bool,
@@ -68,10 +80,16 @@ impl ImportSeries {
         let project = ctx.dirs.project()?;
         draft::check_name(&self.name)?;
         let draft = Draft::begin(project, &self.name)?;
-        let incoming = Source::parse(&self.from)?.read(self.version)?;
+        let author = self.author.as_deref().map(person).transpose()?;
+        let source = match (&self.from, &self.range, &self.repo) {
+            (None, Some(range), Some(repo)) => Source::Range(repo.clone(), range.clone()),
+            (from, ..) => Source::parse(from.as_deref().unwrap_or_default())?,
+        };
         let store = Store::open(&ctx.ui, &ctx.dirs)?;
+        let how = Reading { version: self.version, author: author.as_ref() };
+        let mut incoming = source.read(&ctx.ui, &ctx.dirs, &store, how)?;
         let (named, repo) = (self.base.as_deref(), self.repo.as_deref());
-        let found = base::find(&ctx.ui, &ctx.dirs, &store, &incoming, named, repo)?;
+        let found = base::find(&ctx.ui, &ctx.dirs, &store, &mut incoming, named, repo)?;
         let now = now()?;
         let id = change_id(now, &self.name);
         let wish = Wish { diffs_only: self.diffs_only, now, change_id: &id };

@@ -82,7 +82,7 @@ impl NewSeries {
 }
 
 /// A name and an address; a series needs both.
-fn person(text: &str) -> Result<Person> {
+pub(super) fn person(text: &str) -> Result<Person> {
     let person = Person::parse(text)?;
     if person.name.is_empty() || person.name.contains(['<', '>']) {
         return Err(Error::usage(format!("the author \"{}\"", text.escape_debug()))

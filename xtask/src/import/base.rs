@@ -9,6 +9,7 @@ use crate::host::ui::Ui;
 use crate::tree::{self, Base, BaseSpec, Known, Oid, Origin, Store};
 
 use super::incoming::Incoming;
+use super::range;
 
 /// A base, and what a series calls it.
 #[derive(Debug)]
@@ -29,7 +30,7 @@ pub fn find(
     ui: &Ui,
     dirs: &Dirs,
     store: &Store,
-    incoming: &Incoming,
+    incoming: &mut Incoming,
     wanted: Option<&str>,
     repo: Option<&Path>,
 ) -> Result<Found> {
@@ -38,6 +39,13 @@ pub fn find(
         let base = tree::resolve(ui, dirs, store, spec)?;
         if let Some(made_on) = incoming.base_commit.filter(|c| *c != base.commit) {
             ui.note(&format!("the series was made on {made_on}; it is imported on {}", base.name));
+        }
+        // Commits stand on a tree of their own.
+        if let Some(own) = &incoming.base {
+            let own = tree::resolve(ui, dirs, store, own)?;
+            if own.tree != base.tree {
+                range::detach(store, own.tree, incoming)?;
+            }
         }
         let spec = lasting(spec, &known)?;
         return Ok(Found { base, spec });

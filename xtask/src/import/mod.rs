@@ -7,6 +7,7 @@
 //! will render it later. What differs there falls back to raw diffs, patch by
 //! patch, and what differs even then is an error.
 
+pub mod b4;
 pub mod base;
 pub mod cover;
 pub mod edits;
@@ -16,6 +17,8 @@ pub mod letter;
 pub mod mails;
 pub mod mbox;
 pub mod place;
+pub mod quilt;
+pub mod range;
 pub mod source;
 pub mod subject;
 pub mod thread;

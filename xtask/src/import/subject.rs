@@ -21,8 +21,12 @@ impl Subject {
     /// Whether the brackets say that it is a patch (or its cover letter).
     #[must_use]
     pub fn is_patch(&self) -> bool {
+        !self.reply && self.is_tagged()
+    }
+
+    fn is_tagged(&self) -> bool {
         let word = |w: &String| w.split(['/', '-']).any(|p| ["PATCH", "RFC", "RFT"].contains(&p));
-        !self.reply && (self.number.is_some() || self.words.iter().any(word))
+        self.number.is_some() || self.words.iter().any(word)
     }
 
     /// The words in capitals, without the bare `PATCH`; `None` when that is all.
@@ -52,7 +56,8 @@ fn is_prefix(word: &str) -> bool {
 pub fn parse(subject: &str) -> Subject {
     let mut out = Subject { version: 1, ..Subject::default() };
     let mut rest = subject.trim();
-    loop {
+    // What stands behind the brackets is the subject's own, even a "Re:".
+    while !out.is_tagged() {
         let lower = rest.get(..4).unwrap_or(rest).to_ascii_lowercase();
         let answer = ["re:", "aw:", "sv:", "fw:", "fwd:"].iter().find(|a| lower.starts_with(*a));
         if let Some(answer) = answer {
@@ -67,7 +72,7 @@ pub fn parse(subject: &str) -> Subject {
         inside.split(|c: char| c.is_whitespace() || c == ',').for_each(|w| word(&mut one, w));
         // Lists put their own name in brackets before the patch's; git drops those
         // as well.
-        if one.is_patch() && !out.is_patch() {
+        if one.is_tagged() {
             (out.words, out.version) = (one.words, one.version);
             (out.number, out.resend) = (one.number, one.resend);
         }
@@ -130,7 +135,8 @@ mod tests {
             ),
             ("[RFC/WIP PATCH 0/2] x", false, Some("RFC/WIP PATCH"), None, 1, Some((0, 2)), "x"),
             ("Re: [RFC v3 1/1] x", true, Some("RFC"), None, 3, Some((1, 1)), "x"),
-            ("[PATCHv4 2/3] [foo] x", false, None, None, 4, Some((2, 3)), "x"),
+            ("[PATCHv4 2/3] [foo] x", false, None, None, 4, Some((2, 3)), "[foo] x"),
+            ("[PATCH 1/2] Re: x", false, None, None, 1, Some((1, 2)), "Re: x"),
             ("[PATCH,v2,2/3] x", false, None, None, 2, Some((2, 3)), "x"),
             ("[netdev] [PATCH RESEND net] x", false, None, Some("net"), 1, None, "x"),
             ("AW: Fwd: [1/2] x", true, None, None, 1, Some((1, 2)), "x"),

@@ -52,6 +52,9 @@ fn apply(store: &Store, tree: Oid, files: &[FilePatch]) -> Result<Oid> {
         let new = patch.new.as_deref().map(text).transpose()?;
         let name = new.or(old).unwrap_or_default();
         let in_file = |e: Error| e.context(format!("in {name}"));
+        if [patch.old_mode, patch.new_mode].contains(&Some(0o160_000)) {
+            return Err(odd_mode(name, 0o160_000));
+        }
         // A file that moves is read as it was before the mail: two may change names.
         let moves = old != new || patch.copy;
         let before = match old {
@@ -80,7 +83,9 @@ fn apply(store: &Store, tree: Oid, files: &[FilePatch]) -> Result<Oid> {
                 // Another patch of the mail may move it away.
                 None => {
                     let leaves = |p: &FilePatch| !p.copy && p.old != p.new && p.old == patch.new;
-                    view.exists(path)? && !files.iter().any(leaves)
+                    // (a folder of that name may be emptied by the same mail)
+                    let taken = view.entry(path)?.is_some_and(|(mode, _)| mode != Mode::Dir);
+                    taken && !files.iter().any(leaves)
                 }
             };
             if there {
@@ -100,13 +105,16 @@ fn apply(store: &Store, tree: Oid, files: &[FilePatch]) -> Result<Oid> {
     }
     for (path, file) in made {
         let Some(File { mode, bytes }) = file else { continue };
-        let plain = Mode::from_raw(mode).filter(|m| m.is_blob()).ok_or_else(|| {
-            Error::usage(format!("{path} has mode {mode:o}"))
-                .found("a series holds files and symbolic links, no submodules")
-        })?;
+        let plain = Mode::from_raw(mode).filter(|m| m.is_blob());
+        let plain = plain.ok_or_else(|| odd_mode(&path, mode))?;
         edit.write(&path, plain, bytes)?;
     }
     edit.finish()
+}
+
+fn odd_mode(path: &str, mode: u32) -> Error {
+    Error::usage(format!("{path} has mode {mode:o}"))
+        .found("a series holds files and symbolic links, no submodules")
 }
 
 fn text(name: &[u8]) -> Result<&str> {
@@ -119,6 +127,9 @@ fn text(name: &[u8]) -> Result<&str> {
 }
 
 fn read(view: &TreeView<'_>, path: &str) -> Result<Option<File>> {
+    if let Some((mode, _)) = view.entry(path)?.filter(|(mode, _)| mode.raw() == 0o160_000) {
+        return Err(odd_mode(path, mode.raw()));
+    }
     Ok(view.read(path)?.map(|f| File { mode: f.mode.raw(), bytes: f.bytes }))
 }
 

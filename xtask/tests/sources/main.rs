@@ -4,6 +4,7 @@
 
 mod git;
 mod host;
+mod import_commits;
 mod import_errors;
 mod import_mails;
 mod new_series;

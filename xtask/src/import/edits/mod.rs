@@ -1,10 +1,18 @@
 //! The edits that make one tree of another: by structure where that can be
 //! said, by raw diff otherwise.
 
+mod candidates;
+mod lines;
+mod page;
+mod trial;
+
 use crate::error::Result;
 use crate::mail::diff::{self, Attributes, Change, FileDiff, Side, change, write};
 use crate::render::source::{EXECUTABLE, PLAIN};
+use crate::tree::object::ObjectKind;
 use crate::tree::{Oid, Store};
+
+use lines::Step;
 
 /// An edit to be written into a `series.toml`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -106,7 +114,10 @@ fn one(store: &Store, diff: FileDiff, attributes: &Attributes<'_>) -> Result<Vec
             utf8(&old.path).map(|path| vec![NewEdit::of(path, "remove", "true")])
         }
         Change::Renamed(old, new, _) if plain(old) && old.mode == new.mode => {
-            renamed(store, old, new)?
+            renamed(store, old, new, attributes)?
+        }
+        Change::Modified(old, new) if plain(old) && old.mode == new.mode => {
+            changed(store, old, new, attributes)?
         }
         _ => None,
     };
@@ -149,10 +160,53 @@ fn created(store: &Store, new: &Side) -> Result<Option<Vec<NewEdit>>> {
     Ok(Some(vec![edit]))
 }
 
-fn renamed(_store: &Store, old: &Side, new: &Side) -> Result<Option<Vec<NewEdit>>> {
+fn renamed(
+    store: &Store,
+    old: &Side,
+    new: &Side,
+    attributes: &Attributes<'_>,
+) -> Result<Option<Vec<NewEdit>>> {
     let (Some(from), Some(to)) = (utf8(&old.path), utf8(&new.path)) else { return Ok(None) };
+    let mut edits = vec![NewEdit::of(from, "rename", crate::series::toml_text::string(to))];
     if old.id != new.id {
+        let moved = Side { path: new.path.clone(), ..old.clone() };
+        let Some(more) = changed(store, &moved, new, attributes)? else { return Ok(None) };
+        edits.extend(more);
+    }
+    Ok(Some(edits))
+}
+
+/// The edits of a file that stays where it is.
+fn changed(
+    store: &Store,
+    old: &Side,
+    new: &Side,
+    attributes: &Attributes<'_>,
+) -> Result<Option<Vec<NewEdit>>> {
+    let (Some(path), Some(before), Some(after)) =
+        (utf8(&new.path), text_of(store, old)?, text_of(store, new)?)
+    else {
+        return Ok(None);
+    };
+    let Some(steps) = lines::steps(path, &before, &after)? else { return Ok(None) };
+    // Nothing but diffs: one of the whole file is the plainer one.
+    if steps.iter().all(|s| matches!(s, Step::Diff(..))) {
         return Ok(None);
     }
-    Ok(Some(vec![NewEdit::of(from, "rename", crate::series::toml_text::string(to))]))
+    let mut edits = Vec::new();
+    for step in steps {
+        edits.push(match step {
+            Step::Edit(edit) => edit,
+            Step::Diff(before, after) => {
+                let side = |text: &str| -> Result<Side> {
+                    let id = store.write(ObjectKind::Blob, text.as_bytes())?;
+                    Ok(Side { path: new.path.clone(), mode: new.mode, id })
+                };
+                let change = Change::Modified(side(&before)?, side(&after)?);
+                let diff = write::file(store.repo(), change, attributes)?;
+                NewEdit::diff(raw(store, diff, attributes)?, path)
+            }
+        });
+    }
+    Ok(Some(edits))
 }

@@ -15,6 +15,7 @@ mod delta;
 pub mod funcname;
 pub mod hunks;
 pub mod quote;
+pub mod regions;
 mod rename;
 mod similarity;
 pub mod stat;
