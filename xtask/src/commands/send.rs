@@ -16,7 +16,7 @@ use crate::mail::{Mail, Person};
 use crate::recipients::gather::gather;
 use crate::recipients::{Header, Recipients};
 use crate::scripts::Scripts;
-use crate::send::git::{Transport, setting};
+use crate::send::git::{Transport, deliverable, setting};
 use crate::send::record::{self, Meta, Sent};
 use crate::send::{self, headers, preview, sign};
 use crate::series;
@@ -127,7 +127,11 @@ impl Send {
             return Ok(Outcome::Held);
         }
         let folder = self.config_folder(ctx, material.folder())?;
+        deliverable(material.sender())?;
         if !self.reflect {
+            for header in [Header::To, Header::Cc] {
+                recipients.of(header).iter().try_for_each(deliverable)?;
+            }
             self.not_sent_yet(&material)?;
             if recipients.of(Header::To).is_empty() {
                 return Err(Error::usage(format!("send {}", material.name))

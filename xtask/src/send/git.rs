@@ -90,6 +90,21 @@ impl Transport {
     }
 }
 
+/// Checks that git send-email takes an address. It leaves out those it does not
+/// take, says so in passing, and ends with 0 even when nobody is left.
+///
+/// # Errors
+/// Names the address, and why it would get no mail.
+pub fn deliverable(person: &Person) -> Result<()> {
+    let host = person.email.rsplit_once('@').map_or("", |(_, host)| host);
+    if host.contains('.') && host.split('.').all(|label| !label.is_empty()) {
+        return Ok(());
+    }
+    Err(Error::usage(format!("send to or from {}", person.verbatim()))
+        .found(format!("git send-email leaves out addresses whose host, \"{host}\", has no dot"))
+        .hint("name the host in full, as example.org"))
+}
+
 /// Whether git has its send-email, which distributions package apart.
 ///
 /// # Errors

@@ -21,7 +21,7 @@ use crate::tree::{self, Base, Oid, Store};
 /// How many paths of the base the sections of MAINTAINERS are compared for.
 const PATHS: usize = 25;
 /// Who sends, so that nothing can go to a real person by mistake.
-const SENDER: &str = "CI <ci@localhost>";
+const SENDER: &str = "CI <ci@example.org>";
 
 /// Every gate on every series; with `--full` those that compile, too.
 ///
@@ -183,7 +183,7 @@ impl Post {
         let args = [series, "--base", BASE, "--reflect", "--from", SENDER, "--yes"];
         let out = self.send(stage, &args)?;
         let arrived = self.server.take()?;
-        let to_us = arrived.iter().all(|a| a.to == ["ci@localhost"]);
+        let to_us = arrived.iter().all(|a| a.to == ["ci@example.org"]);
         let detail = format!("{} of {count} mails arrived", arrived.len());
         let held = out.ok() && arrived.len() == count && to_us;
         let detail = if held { detail } else { format!("{detail}\n{}", said(&out)) };
@@ -216,7 +216,7 @@ impl Post {
         let archive = archive.display().to_string();
         let taken = self.folder.join("taken").join(name);
         let taken_to = taken.display().to_string();
-        let out = self.b4(checkout.path(), &["am", "-m", &archive, "-o", &taken_to])?;
+        let out = self.b4(checkout.path(), &["--debug", "am", "-m", &archive, "-o", &taken_to])?;
         let talk = said(&out);
         // With a cover letter one mail is no patch.
         let cover = talk.contains("\nCover: ");
@@ -288,7 +288,9 @@ impl Post {
         // The first patch is the same, the second is not.
         let same = talk.contains(" = ") && talk.contains("net: the first line");
         let differs = talk.contains("a third word");
-        stage.check("b4 diff between v1 and v2", out.ok() && same && differs, said_if(&out));
+        let held = out.ok() && same && differs;
+        let detail = if held { String::new() } else { said(&out) };
+        stage.check("b4 diff between v1 and v2", held, detail);
         Ok(())
     }
 }
@@ -334,7 +336,9 @@ impl Small {
                   Signed-off-by: Jane Hacker <jane@example.org>\n";
         let line = if version == "1" { "two words" } else { "two words and a third word" };
         self.commit("zero\none\n", &format!("net: the first line\n\nIt was missing.\n\n{by}"))?;
-        let text = format!("zero\none\n{line}\n");
+        // Long enough that range-diff takes both versions for the same patch.
+        let more: String = (2..20).map(|i| format!("line {i}\n")).collect();
+        let text = format!("zero\none\n{more}{line}\n");
         self.commit(&text, &format!("net: the last line\n\nIt was missing.\n\n{by}"))?;
         self.git(&["rev-parse", "HEAD^{tree}"])
     }
