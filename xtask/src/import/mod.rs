@@ -78,8 +78,8 @@ pub fn import(
     spec: &str,
     wish: &Wish<'_>,
 ) -> Result<Imported> {
-    let trees = trees::after_each(store, base.tree, &incoming.patches)?;
     let mut warnings = std::mem::take(&mut incoming.warnings);
+    let trees = trees::after_each(store, base.tree, &incoming.patches, &mut warnings)?;
     if !incoming.prerequisites.is_empty() {
         warnings.push("what it needs first is kept as a comment only".to_owned());
     }

@@ -1,29 +1,44 @@
-//! The tree after each patch of a series, as git would make it.
+//! The tree after each patch of a series, as `git am -3` would make it.
 
 use std::collections::BTreeMap;
 
-use crate::error::{Error, Result};
-use crate::mail::apply::{FilePatch, Payload, patch_delta};
+use git2::{MergeFileInput, merge_file};
+
+use crate::error::{Error, Kind, Result};
+use crate::mail::apply::{FilePatch, Payload, apply_hunks, patch_delta};
+use crate::tree::object::ObjectKind;
 use crate::tree::{Mode, Oid, Store, TreeEdit, TreeView};
 
 use super::incoming::{Content, IncomingPatch};
 use super::place;
 
-/// The tree after each patch, from `base` on. They are in the store then.
+/// The tree after each patch, from `base` on. They are in the store then. Says in
+/// `notes` where a change had to be merged.
 ///
 /// # Errors
 /// A conflict when a patch does not apply, usage when it changes nothing or
 /// what no series can hold.
-pub fn after_each(store: &Store, base: Oid, patches: &[IncomingPatch]) -> Result<Vec<Oid>> {
+pub fn after_each(
+    store: &Store,
+    base: Oid,
+    patches: &[IncomingPatch],
+    notes: &mut Vec<String>,
+) -> Result<Vec<Oid>> {
     let mut tree = base;
     let mut out = Vec::new();
     for patch in patches {
         let next = match &patch.content {
             Content::Tree(tree) => *tree,
-            Content::Files(files) => apply(store, tree, files).map_err(|e| {
-                e.context(format!("{} does not apply", patch.label))
-                    .hint("name the tree that it was made on with --base")
-            })?,
+            Content::Files(files) => {
+                let mut merged = Vec::new();
+                let next = apply(store, tree, files, &mut merged).map_err(|e| {
+                    e.context(format!("{} does not apply", patch.label))
+                        .hint("name the tree that it was made on with --base")
+                })?;
+                let note = |file| format!("{}: merged three-way in {file}", patch.label);
+                notes.extend(merged.into_iter().map(note));
+                next
+            }
         };
         if next == tree {
             return Err(Error::usage(format!("{} changes nothing", patch.label))
@@ -43,7 +58,7 @@ struct File {
 }
 
 /// The tree with the patches of one mail.
-fn apply(store: &Store, tree: Oid, files: &[FilePatch]) -> Result<Oid> {
+fn apply(store: &Store, tree: Oid, files: &[FilePatch], merged: &mut Vec<String>) -> Result<Oid> {
     let view = TreeView::new(store, tree);
     // What the mail itself has made of a path so far.
     let mut made: BTreeMap<String, Option<File>> = BTreeMap::new();
@@ -69,7 +84,15 @@ fn apply(store: &Store, tree: Oid, files: &[FilePatch]) -> Result<Oid> {
         if before.is_none() && !creates {
             return Err(in_file(Error::conflict("the tree has no such file")));
         }
-        let bytes = content(patch, before.as_ref()).map_err(in_file)?;
+        let bytes = match content(patch, before.as_ref()) {
+            Err(e) if e.kind() == Kind::Conflict => {
+                let found = merge(store, patch, before.as_ref())?;
+                let found = found.ok_or_else(|| in_file(e))?;
+                merged.push(name.to_owned());
+                found
+            }
+            other => other.map_err(in_file)?,
+        };
         if let Some(path) = old.filter(|_| !creates && !patch.copy && old != new) {
             if new.is_none() && !bytes.is_empty() {
                 return Err(in_file(Error::conflict("the file has more than the patch deletes")));
@@ -154,4 +177,27 @@ fn content(patch: &FilePatch, before: Option<&File>) -> Result<Vec<u8>> {
         Payload::Delta(delta) => patch_delta(old, delta)
             .ok_or_else(|| Error::conflict("its binary delta is for another content")),
     }
+}
+
+/// The change merged into the file at hand, where the store has the file that
+/// the patch was made for; `None` where it does not, or both changed the same.
+fn merge(store: &Store, patch: &FilePatch, before: Option<&File>) -> Result<Option<Vec<u8>>> {
+    let (Payload::Hunks(hunks), Some((id, _)), Some(file)) = (&patch.payload, &patch.ids, before)
+    else {
+        return Ok(None);
+    };
+    if id.len() < 7 || !id.bytes().all(|b| b.is_ascii_hexdigit()) {
+        return Ok(None);
+    }
+    let found = store.repo().revparse_single(id).ok().and_then(|o| o.into_blob().ok());
+    let Some(ancestor) = found else { return Ok(None) };
+    let Ok(theirs) = apply_hunks(ancestor.content(), hunks) else { return Ok(None) };
+    // The next patch of this file was made for it.
+    store.write(ObjectKind::Blob, &theirs)?;
+    let [mut base, mut ours, mut wanted] = [(); 3].map(|()| MergeFileInput::new());
+    base.content(ancestor.content());
+    ours.content(&file.bytes);
+    wanted.content(&theirs);
+    let merge = merge_file(&base, &ours, &wanted, None)?;
+    Ok(merge.is_automergeable().then(|| merge.content().to_vec()))
 }

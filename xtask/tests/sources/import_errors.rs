@@ -125,8 +125,8 @@ fn another_base_is_a_verdict_of_its_own() {
     );
     host.change(
         "net/dev.c",
-        "\tif (err)\n\t\treturn err;\n\n\tn->poll",
-        "\tif (err < 0)\n\t\treturn err;\n\n\tn->poll",
+        "\t\treturn err;\n\n\tn->poll",
+        "\t\treturn -err;\n\n\tn->poll",
         "main: near by",
     );
     for name in ["a", "b"] {
@@ -138,7 +138,15 @@ fn another_base_is_a_verdict_of_its_own() {
         assert_eq!(report[0]["tree"], host.git("linux", &["rev-parse", "HEAD^{tree}"]).as_str());
         host.git("linux", &["checkout", "-q", "main"]);
     }
+    // So does an import onto it: git am without -3 would refuse it.
+    let want = host.git("linux", &["rev-parse", "am^{tree}"]);
+    let report = host.import("c", "../p", &["--base", "../linux"]);
+    assert_eq!(report["patches"][0]["tree"], want.as_str());
+    assert!(report["warnings"][0].as_str().unwrap().contains("merged three-way in net/dev.c"));
     host.change("net/dev.c", "n->poll = LIMIT", "n->poll = 2 * LIMIT", "main: the very line");
+    let args = ["import-series", "d", "--from", "../p", "--base", "../linux"];
+    let (_, talk) = host.run(&args, 4);
+    assert!(talk.contains("stand nowhere") && talk.contains("net/dev.c"), "{talk}");
     for name in ["a", "b"] {
         let (out, _) = host.run(&["generate-series", name, "--base", "../linux"], 4);
         assert!(out.contains("conflict") && out.contains("net/dev.c"), "{out}");

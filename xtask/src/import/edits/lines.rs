@@ -2,7 +2,7 @@
 //! where a trial gives the very text, as raw diff where none does.
 
 use crate::error::Result;
-use crate::mail::diff::regions;
+use crate::mail::diff::regions::{self, Region};
 
 use super::NewEdit;
 use super::candidates::Change;
@@ -31,7 +31,7 @@ pub fn steps(path: &str, old: &str, new: &str) -> Result<Option<Vec<Step>>> {
     if old.is_empty() || new.is_empty() || old.len().max(new.len()) > LARGEST {
         return Ok(None);
     }
-    let regions = regions::between(old.as_bytes(), new.as_bytes())?;
+    let regions = joined(regions::between(old.as_bytes(), new.as_bytes())?);
     if regions.len() > MOST {
         return Ok(None);
     }
@@ -63,6 +63,21 @@ pub fn steps(path: &str, old: &str, new: &str) -> Result<Option<Vec<Step>>> {
         state = target;
     }
     Ok((state == new && !steps.is_empty()).then_some(steps))
+}
+
+/// Changes with a single line between them are read as one.
+fn joined(regions: Vec<Region>) -> Vec<Region> {
+    let mut out: Vec<Region> = Vec::new();
+    for region in regions {
+        match out.last_mut() {
+            Some(last) if region.old.start <= last.old.end + 1 => {
+                last.old.end = region.old.end;
+                last.new.end = region.new.end;
+            }
+            _ => out.push(region),
+        }
+    }
+    out
 }
 
 #[cfg(test)]
