@@ -136,21 +136,21 @@ impl ImportSeries {
 }
 
 fn human(w: &mut dyn std::io::Write, r: &Report) -> std::io::Result<()> {
-    let count = r.patches.len();
+    let count = counted(r.patches.len(), "patch", "patches");
     writeln!(
         w,
-        "{} v{} on {}: {count} patches, each with the tree of its source",
+        "{} v{} on {}: {count}, each with the tree of its source",
         r.series, r.version, r.base
     )?;
     for p in &r.patches {
         let tree = p.tree.get(..12).unwrap_or(&p.tree);
         write!(w, "  {tree}  {}  ({} by structure", p.subject, p.structural)?;
-        writeln!(w, ", {} raw diffs)", p.diffs)?;
+        writeln!(w, ", {})", counted(p.diffs, "raw diff", "raw diffs"))?;
     }
-    writeln!(
-        w,
-        "  source  series/{}/series.toml and {} templates",
-        r.series,
-        r.files.len().saturating_sub(1)
-    )
+    let templates = counted(r.files.len().saturating_sub(1), "template", "templates");
+    writeln!(w, "  source  series/{}/series.toml and {templates}", r.series)
+}
+
+fn counted(n: usize, one: &str, several: &str) -> String {
+    format!("{n} {}", if n == 1 { one } else { several })
 }

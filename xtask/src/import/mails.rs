@@ -184,3 +184,30 @@ fn patch(letter: &Letter, warnings: &mut Vec<String>) -> Result<IncomingPatch> {
 pub(super) fn named(person: Person) -> Person {
     if person.name.is_empty() { Person::new(&person.email, &person.email) } else { person }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn no_mails_make_it_fall(lines in proptest::collection::vec(prop_oneof![
+            "From [a-z]{1,5} Mon Sep 17 00:00:00 20(01|1)", "From: A B <a@x>", "From: [<>@a\"(]{0,5}",
+            "Subject: (Re: )?\\[PATCH( v[0-9]{1,3})? [0-3]/[0-3]\\] x", "Subject: \\PC{0,8}", "Date: [0-9A-Z ,:+]{0,20}",
+            "To: [a@x,<>\"]{0,9}", "Message-ID: <[ab]@x>", "Content-Transfer-Encoding: (base64|quoted-printable)",
+            "Content-Type: (text/plain|text/html|multipart/mixed; boundary=b)(; format=flowed)?", "--b(--)?", "",
+            "---", "-- ", "diff --git a/f b/f", "--- a/f", "\\+\\+\\+ b/f", "@@ -1 \\+1 @@", "-a", "\\+b", "base-commit: [0-9a-f]{40}",
+        ], 0..60), crlf in any::<bool>()) {
+            let text = lines.join(if crlf { "\r\n" } else { "\n" });
+            let letters: Vec<Letter> = mbox::split(text.as_bytes())
+                .iter()
+                .filter_map(|m| Letter::read(m, "m".into()).ok())
+                .collect();
+            if let Ok(found) = incoming(letters, None) {
+                prop_assert!(!found.patches.is_empty());
+                prop_assert!(found.patches.iter().all(|p| !p.subject().is_empty()));
+            }
+        }
+    }
+}
