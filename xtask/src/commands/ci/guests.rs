@@ -14,9 +14,6 @@ use crate::error::Result;
 /// `--full`.
 const MUTANTS: &[(&str, &str)] = &[("cpumap-gro", "no-gro")];
 
-/// The series whose guests the gate can afford each time; the others with `--full`.
-const GATED: &[&str] = &["cpumap-gro"];
-
 /// Every series on the main base, x86_64, plain QEMU.
 ///
 /// # Errors
@@ -31,8 +28,6 @@ pub fn selftests(stage: &mut Stage) -> Result<()> {
         args.extend(tests.flat_map(|t| ["--test", &t.name]));
         if series.tests.is_empty() {
             stage.add(format!("{name} on {BASE}"), Status::Skipped, "it has no guest test yet");
-        } else if !stage.full && !GATED.contains(&name.as_str()) {
-            stage.add(format!("{name} on {BASE}"), Status::Skipped, "with --full");
         } else {
             guest(stage, &format!("{name} on {BASE}"), &args)?;
         }
@@ -45,11 +40,7 @@ pub fn selftests(stage: &mut Stage) -> Result<()> {
 /// # Errors
 /// When the user ends it.
 pub fn virtme_ng(stage: &mut Stage) -> Result<()> {
-    if !stage.full {
-        stage.add("cpumap-gro by virtme-ng", Status::Skipped, "with --full");
-        return Ok(());
-    }
-    let args = ["--series", "cpumap-gro", "--base", BASE, "--backend", "vng", "--config", "vng"];
+    let args = ["--series", "cpumap-gro", "--base", BASE, "--backend", "vng"];
     guest(stage, "cpumap-gro by virtme-ng", &args)
 }
 
@@ -58,10 +49,6 @@ pub fn virtme_ng(stage: &mut Stage) -> Result<()> {
 /// # Errors
 /// When the user ends it.
 pub fn arm64(stage: &mut Stage) -> Result<()> {
-    if !stage.full {
-        stage.add("cpumap-gro on arm64", Status::Skipped, "with --full");
-        return Ok(());
-    }
     let args = ["--series", "cpumap-gro", "--base", BASE, "--arch", "arm64"];
     guest(stage, "cpumap-gro on arm64", &args)
 }
