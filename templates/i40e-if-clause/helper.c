@@ -9,9 +9,9 @@
  * an indirect jump where the compiler may use jump tables.
  *
 {%- if has.xdp_exit %}
- * Return: any of I40E_XDP_{PASS, CONSUMED, TX, REDIR}, with @zc also EXIT
+ * Return: one of I40E_XDP_{PASS, CONSUMED, TX, REDIR}, with @zc also EXIT
 {%- else %}
- * Return: any of I40E_XDP_{PASS, CONSUMED, TX, REDIR}
+ * Return: one of I40E_XDP_{PASS, CONSUMED, TX, REDIR}
 {%- endif %}
  **/
 static __always_inline int i40e_run_xdp_prog(struct i40e_ring *rx_ring,

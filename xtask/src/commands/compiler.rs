@@ -107,7 +107,8 @@ impl<'c> SeriesCompiler<'c> {
             // The build configures before it makes anything; this goal adds nothing to that.
             r.goals = vec!["olddefconfig".into()];
         })?;
-        let config = self.place(&format!("{arch}-{number}-config"));
+        // By the series' name: a check of another one may run beside this.
+        let config = self.place(&format!("{arch}-{number}-{}-config", self.name));
         let bytes = std::fs::read(&head.config)
             .map_err(|e| crate::error::io_error("read", &head.config, &e))?;
         crate::host::atomic::write(&config, &bytes)?;

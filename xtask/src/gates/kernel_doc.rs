@@ -88,14 +88,14 @@ fn run(scripts: &Scripts<'_>, folder: &Path, files: &[String]) -> Result<Vec<War
     let Some((interpreter, script)) = SCRIPTS.iter().find(|(_, s)| scripts.has(s)) else {
         return Err(Error::host("run kernel-doc of the base").found("the base has none"));
     };
-    // Between perl and tools/docs, scripts/kernel-doc was a link to the Python.
-    let python = std::fs::read(scripts.root().join(script))
-        .is_ok_and(|b| b.starts_with(b"#!/usr/bin/env python3"));
-    let interpreter = if python { "python3" } else { interpreter };
     let script = scripts.root().join(script);
+    let text = std::fs::read(&script).at("read", &script)?;
+    // Between perl and tools/docs, scripts/kernel-doc was a link to the Python.
+    let python = text.starts_with(b"#!/usr/bin/env python3");
+    let interpreter = if python { "python3" } else { interpreter };
     let cmd = scripts
         .command(interpreter, &script.to_string_lossy())?
-        .args(["-none", "-Wall"])
+        .args(["-none", all_warnings(&text)])
         .args(files)
         .cwd(folder);
     let out = cmd.output()?;
@@ -108,6 +108,13 @@ fn run(scripts: &Scripts<'_>, folder: &Path, files: &[String]) -> Result<Vec<War
         return Err(cmd.failure(&out));
     }
     Ok(warnings)
+}
+
+/// The option with which a version of the script warns of all that it knows. Until 6.7 that was
+/// a part of being verbose, and -Wall is refused with the help text.
+fn all_warnings(script: &[u8]) -> &'static str {
+    let knows_wall = memchr::memmem::find(script, b"Wall").is_some();
+    if knows_wall { "-Wall" } else { "-v" }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -139,6 +146,19 @@ fn parse(output: &str) -> Vec<Warning> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_old_script_is_not_given_what_it_does_not_know() {
+        for (script, option) in [
+            ("GetOptions(\"Wall\" => \\my $wall,", "-Wall"),
+            ("parser.add_argument('-Wall', '--wall',", "-Wall"),
+            ("} elsif ($cmd eq \"v\") { # verbose", "-v"),
+        ] {
+            assert_eq!(all_warnings(script.as_bytes()), option, "{script}");
+        }
+        // What is told besides when it is verbose is no warning.
+        assert!(parse("a/x.c:12: info: Scanning doc for function f\n").is_empty());
+    }
 
     #[test]
     fn both_forms_of_warnings() {

@@ -37,14 +37,15 @@ pub fn document(head: &Head, results: &[Finished]) -> String {
     let mut out = String::from("# Matrix\n\n");
     out.push_str(
         "Written by `cargo xtask matrix`. Each row is a cell that was run to its end, at the time \
-         and with the commit that it names; what has no row was not run.\n\n",
+         that it names; what has no row was not run. A row with a commit of its own was run then, and \
+         nothing that could change it has changed since.\n\n",
     );
     facts(&mut out, head, &ended);
     overview(&mut out, &ended);
     for step in Step::ALL {
         let of_it: Vec<&Finished> = ended.iter().copied().filter(|f| f.cell.step == step).collect();
         if !of_it.is_empty() {
-            table(&mut out, step, &of_it);
+            table(&mut out, head, step, &of_it);
         }
     }
     let reasons = not_run.iter().map(|f| format!("{}: {}", f.cell, f.summary));
@@ -136,7 +137,7 @@ fn in_short(cells: &[&Finished]) -> String {
     words.join("; ")
 }
 
-fn table(out: &mut String, step: Step, cells: &[&Finished]) {
+fn table(out: &mut String, head: &Head, step: Step, cells: &[&Finished]) {
     let held = cells.iter().filter(|f| f.status == Status::Held).count();
     let seconds: f64 = cells.iter().map(|f| f.seconds).sum();
     let _ = writeln!(out, "\n## {}", step.name());
@@ -149,7 +150,7 @@ fn table(out: &mut String, step: Step, cells: &[&Finished]) {
     if step == Step::Debug {
         columns.push("kernel");
     }
-    columns.extend(["", "what was seen", "s", "when (UTC), commit"]);
+    columns.extend(["", "what was seen", "s", "when (UTC)"]);
     let _ = writeln!(out, "| {} |", columns.join(" | "));
     let _ = writeln!(out, "|{}", "---|".repeat(columns.len()));
     for f in cells {
@@ -164,7 +165,9 @@ fn table(out: &mut String, step: Step, cells: &[&Finished]) {
         row.push(if f.status == Status::Held { "held".into() } else { "**FAILED**".into() });
         row.push(plain(&f.summary));
         row.push(format!("{:.1}", f.seconds));
-        row.push(plain(&format!("{}, {}", time(f.when), f.commit)));
+        let other = f.commit != head.commit;
+        let commit = if other { format!(", commit {}", f.commit) } else { String::new() };
+        row.push(plain(&format!("{}{commit}", time(f.when))));
         let _ = writeln!(out, "| {} |", row.join(" | "));
     }
     notes(out, cells);
@@ -172,24 +175,26 @@ fn table(out: &mut String, step: Step, cells: &[&Finished]) {
 
 /// Each note once, with the cells that have it.
 fn notes(out: &mut String, cells: &[&Finished]) {
-    let mut all: Vec<(&str, Vec<String>)> = Vec::new();
+    // By note and series, in the order of their first cells; below, the bases.
+    let mut all: Vec<((&str, &str), Vec<String>)> = Vec::new();
     for f in cells {
-        let mut place = format!("{} on {}", f.cell.series, f.cell.base);
+        let mut place = f.cell.base.clone();
         for word in f.cell.arch.iter().chain(&f.cell.kernel) {
             place = format!("{place} {word}");
         }
         for note in &f.notes {
-            match all.iter_mut().find(|(n, _)| n == note) {
+            let key = (note.as_str(), f.cell.series.as_str());
+            match all.iter_mut().find(|(k, _)| *k == key) {
                 Some((_, places)) => places.push(place.clone()),
-                None => all.push((note, vec![place.clone()])),
+                None => all.push((key, vec![place.clone()])),
             }
         }
     }
     if !all.is_empty() {
         out.push('\n');
     }
-    for (note, places) in all {
-        let _ = writeln!(out, "- {}: {}", plain(&places.join(", ")), plain(note));
+    for ((note, series), places) in all {
+        let _ = writeln!(out, "- {series} on {}: {}", plain(&places.join(", ")), plain(note));
     }
 }
 
@@ -250,7 +255,7 @@ mod tests {
             compilers: vec![("x86_64".into(), "gcc 12.2.0".into())],
             host: "x86_64, 2 cores".into(),
             again: "cargo xtask matrix --steps verdict,debug".into(),
-            left_out: vec!["debug kcsan on arm64: needs clang".into()],
+            left_out: vec!["debug kcsan on arm64: cc has not what KCSAN needs".into()],
         }
     }
 
@@ -260,6 +265,8 @@ mod tests {
             f.notes.push(note.into());
             f
         };
+        let mut earlier = cell(Step::Verdict, "b", "5.10", Status::Held, "applies");
+        earlier.commit = "0ff1ce".into();
         let all = [
             cell(Step::Debug, "b", "6.12", Status::Failed, "3 passed, 1 failed"),
             cell(Step::Verdict, "a", "6.12", Status::Held, "absorbed: field \"x\" | y"),
@@ -272,7 +279,7 @@ mod tests {
                 "explained: <p>\n *q*",
             ),
             cell(Step::Verdict, "b", "6.12", Status::Held, "applies"),
-            cell(Step::Verdict, "b", "5.10", Status::Held, "applies"),
+            earlier,
             cell(Step::Boot, "b", "6.12", Status::NotRun, "there is no qemu"),
         ];
         insta::assert_snapshot!(document(&head(), &all));

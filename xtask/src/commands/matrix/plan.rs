@@ -226,7 +226,11 @@ mod tests {
             steps: vec![Step::Boot, Step::Debug],
             arches: own(&["x86_64", "arm64"]),
             flavours: own(&["debug", "kcsan"]),
-            impossible: vec![("kcsan".into(), "arm64".into(), "needs clang".into())],
+            impossible: vec![(
+                "kcsan".into(),
+                "arm64".into(),
+                "cc has not what KCSAN needs".into(),
+            )],
         };
         let plan = plan(&[pair("a", "1", Ok(Verdict::Applies))], &wanted);
         let told: Vec<String> = plan.cells.iter().map(Cell::to_string).collect();
@@ -240,6 +244,6 @@ mod tests {
                 "debug: a on 1, arm64, debug",
             ]
         );
-        assert_eq!(plan.left_out, ["debug kcsan on arm64: needs clang"]);
+        assert_eq!(plan.left_out, ["debug kcsan on arm64: cc has not what KCSAN needs"]);
     }
 }

@@ -186,14 +186,27 @@ impl<'c> Surroundings<'c> {
         known.map(|(a, t)| (a, format!("{}, {}", t.version, t.linker_version))).collect()
     }
 
-    /// Why a debug kernel cannot be had with the compiler there is. A compiler that is missing
-    /// is told by the build.
+    /// Why a debug kernel cannot be had with the compiler there is. One that is missing is told by
+    /// the build.
     #[must_use]
     pub fn impossible(&self, flavour: &str, arch: &str) -> Option<String> {
-        // lib/Kconfig.kcsan: gcc or clang 11; arch/arm64 selects HAVE_ARCH_KCSAN for clang alone.
         let compiler = self.compiler(arch).ok().filter(|_| flavour == "kcsan")?;
-        (arch == "arm64" && !compiler.clang)
-            .then(|| format!("needs clang, and the compiler is {}", compiler.name))
+        // What HAVE_KCSAN_COMPILER of lib/Kconfig.kcsan asks.
+        let volatile: &[&str] = if compiler.clang {
+            &["-mllvm", "-tsan-distinguish-volatile=1"]
+        } else {
+            &["--param", "tsan-distinguish-volatile=1"]
+        };
+        let words = shell_words::split(&compiler.cc).ok()?;
+        let (program, args) = words.split_first()?;
+        let output = Cmd::new(program)
+            .args(args)
+            .args(["-Werror", "-fsanitize=thread"])
+            .args(volatile)
+            .args(["-c", "-x", "c", "/dev/null", "-o", "/dev/null"])
+            .output()
+            .ok()?;
+        (!output.ok()).then(|| format!("{} has not what KCSAN needs", compiler.name))
     }
 
     /// The key of a cell's result: all that could change it. Nothing for a base that is not there.
