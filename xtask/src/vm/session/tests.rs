@@ -15,7 +15,20 @@ struct Guest {
 impl Guest {
     fn port(&self, name: &str) -> UnixStream {
         let path = format!("/proc/self/fd/{}/{name}", self.dir.as_raw_fd());
-        UnixStream::connect(path).unwrap()
+        let begun = Instant::now();
+        loop {
+            match UnixStream::connect(&path) {
+                // A socket's file is there as soon as it is bound; it takes
+                // connections only once it is listened on.
+                Err(e)
+                    if e.kind() == std::io::ErrorKind::ConnectionRefused
+                        && begun.elapsed() < Duration::from_secs(10) =>
+                {
+                    std::thread::sleep(Duration::from_millis(2));
+                }
+                connected => return connected.unwrap(),
+            }
+        }
     }
 }
 
