@@ -105,6 +105,86 @@ fn options_as_gits() {
     }
 }
 
+/// Two versions of a series, tagged `old` and `new`, on top of `base`: a line of
+/// the first patch and a message differ, the third one is new.
+fn two_versions() -> Repo {
+    let repo = Repo::new();
+    let lines = |a: &str, b: &str| {
+        let filler = "\tx++;\n".repeat(9);
+        format!("int a;\n\nint f(void)\n{{\nout:\n{filler}\t{a};\n{filler}\t{b};\n}}\n")
+    };
+    repo.write(".gitattributes", "*.c diff=cpp\n");
+    repo.write("net/dev.c", lines("a", "b"));
+    repo.commit("base");
+    repo.git(&["tag", "base"]);
+    repo.write("net/dev.c", lines("a1", "b"));
+    repo.commit("net: one\n\nText.\n");
+    repo.git(&["tag", "old1"]);
+    repo.write("net/dev.c", lines("a1", "b1"));
+    repo.commit("net: two\n\nWhy, Björn?\n");
+    repo.git(&["tag", "old"]);
+    repo.git(&["reset", "-q", "--hard", "base"]);
+    repo.write("net/dev.c", lines("a2", "b"));
+    repo.commit("net: one\n\nText.\n");
+    repo.git(&["tag", "new1"]);
+    repo.write("net/dev.c", lines("a2", "b1"));
+    repo.commit("net: two\n\nWhy, Björn.\n");
+    repo.write("net/new.c", "int n;\n");
+    repo.commit("net: three\n\nText.\n");
+    repo.git(&["tag", "new"]);
+    repo
+}
+
+#[test]
+fn range_diffs_are_gits() {
+    let repo = two_versions();
+    for (range, previous, more) in [
+        ("base..new", "base..old", vec!["-v2"]),
+        ("base..new", "base..old", vec!["--base"]),
+        ("base..new", "old", vec!["-v7"]),
+        ("base..new", "old", vec!["-v2", "--creation-factor=1"]),
+        ("base..old", "new", vec!["-v3", "--base"]),
+        ("new1", "base..old1", vec!["-v2", "--base"]),
+        ("new1", "old1", vec!["-v2"]),
+    ] {
+        let cover = range.contains("..");
+        let previous = format!("--range-diff={previous}");
+        let from = "--from=C O Mitter <c@example.org>";
+        let mut ours = vec![range, &previous, from];
+        let gits_range = if cover { range.to_owned() } else { format!("{range}~..{range}") };
+        let base = format!("--base={}", gits_range.split("..").next().unwrap());
+        let mut gits = vec![gits_range.as_str(), &previous, from];
+        if cover {
+            ours.push("--cover-letter");
+            gits.push("--cover-letter");
+        }
+        ours.extend(&more);
+        gits.extend(more.iter().map(|&m| if m == "--base" { base.as_str() } else { m }));
+        let output = run(&repo, &ours);
+        assert!(output.status.success(), "{ours:?} {}", stderr(&output));
+        let ours_files = read_all(&repo.beside("mails"));
+        let gits_files = repo.format_patch("git", &gits);
+        assert_eq!(ours_files.len(), gits_files.len(), "{ours:?}");
+        let first = String::from_utf8_lossy(&ours_files[0].1);
+        assert!(first.contains("\nRange-diff"), "{first}");
+        for ((name, a), (_, b)) in ours_files.iter().zip(&gits_files) {
+            let (a, b) = (undated(name, a), undated(name, b));
+            assert!(a == b, "{ours:?} {name} {}", difference(&a, &b));
+        }
+        std::fs::remove_dir_all(repo.beside("mails")).unwrap();
+    }
+    for (range, previous, says) in [
+        ("base..new", "nosuch", "nosuch"),
+        ("base..new", "old...new", "OLD..NEW"),
+        ("base", "old", "no parent"),
+    ] {
+        let output = run(&repo, &[range, "--cover-letter", "--range-diff", previous]);
+        assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+        assert!(stderr(&output).contains(says), "{}", stderr(&output));
+        assert!(!repo.beside("mails").exists());
+    }
+}
+
 /// A cover has the day's date with git.
 fn undated(name: &str, mail: &[u8]) -> Vec<u8> {
     let lines = mail.split_inclusive(|&c| c == b'\n');
@@ -193,7 +273,9 @@ fn a_hostile_surrounding_changes_no_byte() {
     repo.import(&History::new(77).stream(25));
     let home = repo.beside("home");
     std::fs::create_dir(&home).unwrap();
-    let args = ["-24", "--faults=keep", "--transfer=mail", "--cover-letter", "--base", "--thread"];
+    let mut args =
+        vec!["-24", "--faults=keep", "--transfer=mail", "--cover-letter", "--base", "--thread"];
+    args.extend(["--range-diff=HEAD~22..HEAD~2", "-v2"]);
     let output = run(&repo, &args);
     assert!(output.status.success(), "{}", stderr(&output));
     let plain = read_all(&repo.beside("mails"));

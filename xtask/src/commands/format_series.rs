@@ -10,10 +10,14 @@ use serde::Serialize;
 use crate::cli::{Ctx, Outcome};
 use crate::error::{Error, IoContext as _, Result};
 use crate::host::atomic;
+use crate::mail::range_diff::{self, CREATION_FACTOR, Range};
 use crate::mail::{
-    self, Cover, Date, Faults, Mail, MailInput, Person, Prefix, Thread, Tracking, Transfer,
+    self, Cover, Date, Faults, Mail, MailInput, Person, Prefix, RangeDiff, Thread, Tracking,
+    Transfer,
 };
 use crate::tree;
+
+use super::previous::before;
 
 /// Options of `format-series`.
 #[derive(Debug, Args)]
@@ -71,6 +75,13 @@ pub struct FormatSeries {
     /// `change-id:`, and what message ids begin with.
     #[arg(long, value_name = "ID")]
     change_id: Option<String>,
+    /// What changed since PREVIOUS, an earlier version of these commits: a range
+    /// OLD..NEW of the repository, or the earlier version's last commit.
+    #[arg(long, value_name = "PREVIOUS")]
+    range_diff: Option<String>,
+    /// `--creation-factor` of git range-diff.
+    #[arg(long, value_name = "PERCENT", default_value_t = CREATION_FACTOR, requires = "range_diff")]
+    creation_factor: u32,
     /// How bodies travel: as git writes them, or encoded where they would not
     /// survive the way.
     #[arg(long, value_enum, default_value_t = How::Raw)]
@@ -194,6 +205,7 @@ impl FormatSeries {
             change_id: self.change_id.clone(),
             prerequisites: Vec::new(),
         };
+        input.range_diff = self.difference(repo, commits)?;
         input.transfer = match self.transfer {
             How::Raw => Transfer::Raw,
             How::Mail => Transfer::Mail,
@@ -209,6 +221,31 @@ impl FormatSeries {
         input.start_number = self.start_number;
         Ok(input)
     }
+
+    fn difference(&self, repo: &Repository, commits: &[Oid]) -> Result<Option<RangeDiff>> {
+        let Some(name) = &self.range_diff else { return Ok(None) };
+        let new = range_of(repo, commits)?;
+        let old = range_diff::previous(repo, name, new)?;
+        // As git: the version before this one, if versions are counted.
+        let against = before(self.reroll_count);
+        RangeDiff::of(repo, against, (old, new), self.creation_factor).map(Some)
+    }
+}
+
+/// What `commits`, in a line, are a range of.
+///
+/// # Errors
+/// When there is none, or the first one has no parent.
+pub(super) fn range_of(repo: &Repository, commits: &[Oid]) -> Result<Range> {
+    let no_base = || {
+        Error::usage("the range-diff of these commits")
+            .found("the first one has no parent, so there is no range")
+    };
+    let (Some(&first), Some(&head)) = (commits.first(), commits.last()) else {
+        return Err(no_base());
+    };
+    let base = repo.find_commit(first)?.parent_id(0).map_err(|_| no_base())?;
+    Ok(Range { base, head })
 }
 
 /// The commits of a range, oldest first, without merges.

@@ -16,6 +16,7 @@ use crate::render::{self, Choice, RenderOptions, Rendering, Verdict};
 use crate::series::{self, Series};
 use crate::tree::{self, Base, KernelVersion, Store};
 
+use super::previous::Previous;
 use super::series_mail;
 
 /// Options of `generate-series`.
@@ -54,6 +55,8 @@ pub struct GenerateSeries {
     /// Takes in all optional patches.
     #[arg(long)]
     with_optional: bool,
+    #[command(flatten)]
+    previous: Previous,
 }
 
 /// What came of one series.
@@ -150,7 +153,8 @@ impl GenerateSeries {
             return Ok(report);
         }
         let commits = rendering.commits();
-        let input = series_mail::input(series, &rendering, &commits, self.rfc, self.resend)?;
+        let mut input = series_mail::input(series, &rendering, &commits, self.rfc, self.resend)?;
+        input.range_diff = self.previous.of_series(store, series, base.commit, &commits)?;
         let mails = mail::write_proved(store.repo(), &input)?;
         for mail in &mails {
             for warning in &mail.warnings {

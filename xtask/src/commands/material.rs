@@ -8,6 +8,7 @@ use git2::{Oid, Repository};
 
 use super::compiler::SeriesCompiler;
 use super::kernel::Kernel;
+use super::previous::Previous;
 use super::{format_series, series_mail, which_base};
 use crate::cli::Ctx;
 use crate::error::{Error, Result};
@@ -15,6 +16,7 @@ use crate::gates::Submission;
 use crate::gates::accept::Accepted;
 use crate::gates::compile::Compiler;
 use crate::gates::submission::Made;
+use crate::mail::range_diff::Range;
 use crate::mail::{self, Mail, MailInput, Person, Prefix, Tracking};
 use crate::recipients::gather::Wishes;
 use crate::render::{self, Choice, RenderOptions, Verdict};
@@ -66,6 +68,8 @@ pub struct What {
     /// Does not ask get_maintainer.pl of the base for recipients.
     #[arg(long)]
     no_maintainers: bool,
+    #[command(flatten)]
+    previous: Previous,
 }
 
 /// Where the commits are.
@@ -149,6 +153,8 @@ impl What {
         };
         template.from = Some(sender.clone());
         template.cover = cover.transpose()?;
+        let new = Range { base, head: commits.last().copied().unwrap_or(first) };
+        template.range_diff = self.previous.of_range(&repo, template.prefix.version, new)?;
         template.tracking = Tracking {
             base_commit: Some(base),
             change_id: self.change_id.clone(),
@@ -190,6 +196,8 @@ impl What {
         };
         let commits = rendering.commits();
         let mut template = series_mail::input(series, rendering, &[], self.rfc, false)?;
+        template.range_diff =
+            self.previous.of_series(&kernel.store, series, kernel.base.commit, &commits)?;
         let sender = match self.sender()? {
             Some(sender) => sender,
             None => Person::new(&series.author.name, &series.author.email),

@@ -15,6 +15,7 @@ mod material;
 pub mod matrix;
 pub mod new_series;
 pub mod own;
+mod previous;
 pub mod quickstart;
 pub mod send;
 pub mod series_mail;

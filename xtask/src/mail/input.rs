@@ -5,6 +5,7 @@ use git2::Oid;
 use crate::mail::body::Faults;
 use crate::mail::dates::Date;
 use crate::mail::person::Person;
+use crate::mail::range_diff::RangeDiff;
 use crate::mail::subject::Prefix;
 use crate::mail::tracking::Tracking;
 
@@ -39,6 +40,9 @@ pub struct MailInput<'a> {
     /// What changed in which version, newest first: in the cover, or below the
     /// separator of a single patch.
     pub changelog: Vec<Changes>,
+    /// The difference to an earlier version, where git puts it: behind the
+    /// cover's diffstat, or behind the diff of the first patch without one.
+    pub range_diff: Option<RangeDiff>,
     /// What to do with messages that `git am` would cut.
     pub faults: Faults,
     /// How bodies travel.
@@ -68,6 +72,7 @@ impl<'a> MailInput<'a> {
             thread: Some(Thread::default()),
             tracking: Tracking::default(),
             changelog: Vec::new(),
+            range_diff: None,
             faults: Faults::Refuse,
             transfer: Transfer::Mail,
             signature: SIGNATURE.to_owned(),

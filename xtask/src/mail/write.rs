@@ -92,7 +92,11 @@ fn write_each(
     })?;
     if let Some(cover) = &input.cover {
         let attributes = Attributes::of_tree(repo, base)?;
-        let text = cover::text(repo, cover, &input.changelog, &texts, base, &attributes, &known)?;
+        let mut text =
+            cover::text(repo, cover, &input.changelog, &texts, base, &attributes, &known)?;
+        if let Some(difference) = &input.range_diff {
+            difference.write(&mut text);
+        }
         mails.insert(0, series.cover(text, first)?);
     }
     Ok(mails)
@@ -230,6 +234,10 @@ impl<'a> Series<'a> {
         let notes = if is_first { cover::changes(&input.changelog) } else { Vec::new() };
         self.fill(&mut draft.body, &body, &notes, files);
         if is_first {
+            if let Some(difference) = &input.range_diff {
+                draft.body.push(b'\n');
+                difference.write(&mut draft.body);
+            }
             input.tracking.write(&mut draft.body);
         }
         signature(&mut draft.body, &input.signature);

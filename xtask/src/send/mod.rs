@@ -6,6 +6,7 @@
 pub mod git;
 pub mod headers;
 pub mod preview;
+pub mod previous;
 pub mod record;
 pub mod sign;
 

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
-use crate::outbox::{Outbox, code, header, talk};
+use crate::outbox::{MESSAGE, Outbox, code, header, talk};
 
 /// git send-email is a package of its own, and needs perl modules.
 fn can_send() -> bool {
@@ -173,4 +173,22 @@ fn the_rest_can_be_sent_later() {
     assert_eq!(sent.len(), 2);
     assert_eq!(header(&sent[1].1, "In-Reply-To"), header(&sent[0].1, "Message-ID"));
     assert_eq!(code(&s.send(&["--yes", "--first", "9"]).output().unwrap()), 2);
+}
+
+#[test]
+fn the_cover_shows_what_changed_since_an_earlier_version() {
+    let s = Outbox::new();
+    s.git(&["branch", "old"]);
+    s.git(&["reset", "--quiet", "--hard", "base"]);
+    s.change("a\nc\n", MESSAGE);
+    let out = s.send(&["--preview", "-v2", "--range-diff=base..old"]).output().unwrap();
+    assert_eq!(code(&out), 0, "{}", talk(&out));
+    let text = String::from_utf8(out.stdout).unwrap();
+    let ranges = ["--creation-factor=999", "base..old", "base..HEAD"];
+    let options = ["-c", "core.abbrev=12", "range-diff", "--no-color"];
+    let git = s.git(&[&options[..], &ranges].concat());
+    assert!(text.contains(&format!("\nRange-diff against v1:\n{git}\n")), "{text}\n{git}");
+    let out = s.send(&["--preview", "-v2", "--range-diff"]).output().unwrap();
+    assert_eq!(code(&out), 2, "{}", talk(&out));
+    assert!(talk(&out).contains("--range-diff=OLD..NEW"), "{}", talk(&out));
 }

@@ -1,0 +1,202 @@
+//! What ties a series to others: earlier versions of itself that were sent, and
+//! series that it needs first.
+#![allow(missing_docs, clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+
+use xtask::mail::Mail;
+use xtask::send::record::{self, Meta, Sent};
+
+const MAKEFILE: &str = "VERSION = 6\nPATCHLEVEL = 12\nSUBLEVEL = 3\nEXTRAVERSION =\n";
+const ONE: &str = r#"title = "One"
+change-id = "20241129-one-431ffd03aa5e"
+author = "Björn Töpel <bjorn@example.org>"
+date = 2024-11-29T12:00:00+01:00
+cover = { text = "Why." }
+
+[[patch]]
+name = "a"
+message = { text = "net: a\n\nWhy.\n\nSigned-off-by: Björn Töpel <bjorn@example.org>" }
+[[patch.edit]]
+file = "net/dev.c"
+at = { text = "int a;" }
+replace = { text = "int a1;" }
+
+[[patch]]
+name = "b"
+message = { text = "net: b\n\nWhy.\n\nSigned-off-by: Björn Töpel <bjorn@example.org>" }
+[[patch.edit]]
+file = "net/dev.c"
+at = { text = "int b;" }
+replace = { text = "int b1;" }
+"#;
+
+struct Host {
+    dir: tempfile::TempDir,
+}
+
+impl Host {
+    /// A project with the series `one`, and a clone `linux`.
+    fn new() -> Host {
+        let host = Host { dir: tempfile::tempdir().unwrap() };
+        host.series("one", ONE);
+        host.put("linux/Makefile", MAKEFILE);
+        host.put("linux/net/dev.c", "int a;\nint m;\nint n;\nint o;\nint p;\nint b;\n");
+        host.git(&["init", "-q", "-b", "main"]);
+        host.git(&["add", "-A"]);
+        host.git(&["commit", "-qm", "base"]);
+        host
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    fn put(&self, name: &str, text: &str) {
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    fn series(&self, name: &str, text: &str) {
+        self.put(&format!("project/series/{name}/series.toml"), text);
+    }
+
+    fn clean(&self, command: &mut Command) {
+        command.env("HOME", self.dir.path()).env("XDG_CONFIG_HOME", self.path("config"));
+        command.env("XDG_CACHE_HOME", self.path("cache")).env_remove("KSERIES_PROJECT");
+        command.env("GIT_CONFIG_SYSTEM", "/dev/null").env("GIT_CONFIG_GLOBAL", "/dev/null");
+        for who in ["AUTHOR", "COMMITTER"] {
+            command.env(format!("GIT_{who}_NAME"), "T").env(format!("GIT_{who}_EMAIL"), "t@t");
+        }
+    }
+
+    fn git(&self, args: &[&str]) -> String {
+        let mut c = Command::new("git");
+        c.args(["-c", "core.abbrev=12"]).args(args).current_dir(self.path("linux"));
+        self.clean(&mut c);
+        let out = c.output().unwrap();
+        assert!(out.status.success(), "git {args:?}: {}", String::from_utf8_lossy(&out.stderr));
+        String::from_utf8(out.stdout).unwrap().trim_end().to_owned()
+    }
+
+    /// Runs the tool in the project; gives stdout and stderr.
+    fn run(&self, args: &[&str], code: i32) -> (String, String) {
+        let mut c = Command::new(env!("CARGO_BIN_EXE_xtask"));
+        c.args(args).current_dir(self.path("project"));
+        self.clean(&mut c);
+        let out = c.output().unwrap();
+        let (stdout, stderr) =
+            (String::from_utf8(out.stdout).unwrap(), String::from_utf8(out.stderr).unwrap());
+        assert_eq!(out.status.code(), Some(code), "{args:?}\n{stdout}\n{stderr}");
+        (stdout, stderr)
+    }
+
+    fn generate(&self, name: &str, more: &[&str], code: i32) -> (String, String) {
+        let mut args = vec!["generate-series", name, "--base", "../linux"];
+        args.extend(["--output", "../mails", "--format", "json"]);
+        args.extend(more);
+        self.run(&args, code)
+    }
+
+    /// The mails that were generated last.
+    fn mails(&self) -> Vec<(String, String)> {
+        let mut mails: Vec<(String, String)> = fs::read_dir(self.path("mails"))
+            .unwrap()
+            .map(|e| e.unwrap())
+            .map(|e| (e.file_name().into_string().unwrap(), fs::read_to_string(e.path()).unwrap()))
+            .collect();
+        mails.sort();
+        mails
+    }
+
+    /// Generates `name`, and keeps its mails as `send` does.
+    fn send(&self, name: &str, version: u32) -> String {
+        let v = version.to_string();
+        let branch = format!("{name}-v{version}");
+        let args = ["-v", &v, "--branch", &branch];
+        let (out, _) = self.generate(name, &args, 0);
+        let report: serde_json::Value = serde_json::from_str(&out).unwrap();
+        let mails = self.mails();
+        let message_id = record::message_id(mails[0].1.as_bytes()).unwrap();
+        let meta = Meta {
+            version,
+            sent_at: "2024-11-29T12:00:00Z".into(),
+            base: "linux".into(),
+            base_commit: report[0]["base"]["commit"].as_str().unwrap().into(),
+            head: report[0]["commit"].as_str().unwrap().into(),
+            message_id: message_id.clone(),
+            mails: mails.iter().map(|m| m.0.clone()).collect(),
+        };
+        let mail = |(file_name, text): (String, String)| Mail {
+            number: file_name[..4].parse().unwrap(),
+            file_name,
+            bytes: text.into_bytes(),
+            warnings: Vec::new(),
+        };
+        let sent = Sent { meta, mails: mails.into_iter().map(mail).collect() };
+        record::save(&self.path("project/series").join(name), &sent).unwrap();
+        message_id
+    }
+}
+
+/// The block from the range-diff's title to the tracking lines.
+fn block(mail: &str) -> &str {
+    let at = mail.find("\nRange-diff").unwrap_or_else(|| panic!("{mail}"));
+    let block = &mail[at + 1..];
+    let end = block.find("\n\nbase-commit: ").or_else(|| block.find("\n-- \n"));
+    &block[..end.unwrap()]
+}
+
+#[test]
+fn the_range_diff_is_against_what_was_sent() {
+    let host = Host::new();
+    let (_, err) = host.generate("one", &["--range-diff"], 2);
+    assert!(err.contains("no version before it was sent"), "{err}");
+    host.send("one", 1);
+    let second =
+        ONE.replace("int b1;", "int b2;").replace("\"net: a\\n\\nWhy.", "\"net: a\\n\\nX.");
+    host.series("one", &second);
+    // Another cache: what was sent is all there is of the version before.
+    fs::remove_dir_all(host.path("cache")).unwrap();
+    let git = |previous: &str, new: &str, version: &str| {
+        let range_diff = format!("--range-diff=main..{previous}");
+        let range = format!("main..{new}");
+        let args = ["--stdout", "--cover-letter", "--base=main", version, &range_diff, &range];
+        host.git(&[&["format-patch"], &args[..]].concat())
+    };
+    host.generate("one", &["-v", "2", "--range-diff", "--branch", "one-v2"], 0);
+    let cover = host.mails()[0].1.clone();
+    assert!(cover.contains("\nRange-diff against v1:\n1:  "), "{cover}");
+    assert_eq!(block(&cover), block(&git("one-v1", "one-v2", "-v2")));
+
+    // The fourth is compared with the newest that was sent, or the one that is named.
+    host.send("one", 2);
+    let fourth = second.replace("cover = { text = \"Why.\" }\n", "");
+    host.series("one", &fourth.replace("int a1;", "int a4;"));
+    host.generate("one", &["-v", "4", "--range-diff", "--branch", "one-v4"], 0);
+    let first = host.mails()[0].1.clone();
+    assert!(first.contains("\nRange-diff against v2:\n1:  "), "{first}");
+    assert_eq!(block(&first), block(&git("one-v2", "one-v4", "-v3")));
+    host.generate("one", &["-v", "4", "--range-diff=v1"], 0);
+    let first = host.mails()[0].1.clone();
+    assert_eq!(block(&first), block(&git("one-v1", "one-v4", "-v2")));
+    let ids =
+        format!("{}..{}", host.git(&["rev-parse", "main"]), host.git(&["rev-parse", "one-v1"]));
+    host.generate("one", &["-v", "2", &format!("--range-diff={ids}")], 0);
+    assert_eq!(block(&host.mails()[0].1), block(&first));
+
+    for (name, says) in [("v3", "v3 of one was never sent"), ("nosuch", "nosuch")] {
+        let (_, err) = host.generate("one", &["-v", "5", &format!("--range-diff={name}")], 2);
+        assert!(err.contains(says), "{err}");
+    }
+    // A base that is not at hand is told.
+    let record = host.path("project/series/one/sent/v2/sent.json");
+    let text = fs::read_to_string(&record).unwrap();
+    let base = host.git(&["rev-parse", "main"]);
+    fs::write(&record, text.replace(&base, &"1".repeat(40))).unwrap();
+    let (_, err) = host.generate("one", &["-v", "4", "--range-diff"], 3);
+    assert!(err.contains("is not in the store"), "{err}");
+}
