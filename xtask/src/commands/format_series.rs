@@ -97,8 +97,8 @@ pub struct FormatSeries {
     #[arg(long, short)]
     numbered: bool,
     /// The number of the first patch.
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    start_number: usize,
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(..=99_999_999))]
+    start_number: u32,
     /// Also one file with all mails, `>From` quoted (mboxrd).
     #[arg(long, value_name = "FILE")]
     mbox: Option<PathBuf>,
@@ -218,7 +218,7 @@ impl FormatSeries {
         input.signature.clone_from(&self.signature);
         input.version_in_names = true;
         input.number_single = self.numbered;
-        input.start_number = self.start_number;
+        input.start_number = self.start_number as usize;
         Ok(input)
     }
 
@@ -270,6 +270,11 @@ pub(super) fn commits(repo: &Repository, range: &str) -> Result<Vec<Oid>> {
             None => (range, 1),
         };
         let tip = repo.revparse_single(tip).and_then(|o| o.peel_to_commit()).map_err(bad)?;
+        if last(range).is_none() && tip.parent_count() > 1 {
+            return Err(Error::usage(format!("the range \"{}\"", range.escape_debug()))
+                .found(format!("{} is a merge, which no mail can carry", tip.id()))
+                .hint("name the commits as OLD..NEW"));
+        }
         walk.push(tip.id())?;
         // Only as far back as asked for: a history may be long.
         walk.set_sorting(Sort::TOPOLOGICAL)?;

@@ -103,6 +103,11 @@ fn nearest_project() -> Option<PathBuf> {
     here.ancestors().find(|d| d.join("series").is_dir()).map(Path::to_owned)
 }
 
+/// Bytes of a path, at most.
+const LONGEST: usize = 4095;
+/// Folders on the way to a file, at most.
+pub const DEEPEST: usize = 256;
+
 /// Checks that `path`, which came from a series file, stays below the folder it
 /// is relative to, and gives it back in plain form.
 ///
@@ -119,6 +124,15 @@ pub fn stay_below<'p>(path: &'p str, what: &str) -> Result<&'p Path> {
     }
     if path.contains('\0') {
         return bad("it has a NUL byte");
+    }
+    // The kernel takes no longer one, and each folder is a step of recursion.
+    if path.len() > LONGEST || path.matches('/').count() >= DEEPEST {
+        return Err(Error::usage(format!(
+            "{what} \"{}…\"",
+            path.chars().take(60).collect::<String>().escape_default()
+        ))
+        .found(format!("over {LONGEST} bytes, or {DEEPEST} folders deep"))
+        .hint("name a shorter path"));
     }
     let p = Path::new(path);
     for c in p.components() {
@@ -141,6 +155,14 @@ pub fn stay_below<'p>(path: &'p str, what: &str) -> Result<&'p Path> {
 #[cfg(test)]
 mod tests {
     use super::stay_below;
+
+    #[test]
+    fn paths_have_an_end() {
+        assert!(stay_below(&format!("{}x", "a/".repeat(254)), "file").is_ok());
+        let e = stay_below(&format!("{}x", "a/".repeat(1500)), "file").unwrap_err();
+        assert!(e.to_string().contains("folders deep"), "{e}");
+        assert!(stay_below(&"a".repeat(4096), "file").is_err());
+    }
 
     #[test]
     fn paths_stay_below() {

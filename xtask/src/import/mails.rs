@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::error::{Error, IoContext as _, Result};
 use crate::mail::apply::patches;
-use crate::mail::{Date, Person};
+use crate::mail::{Date, Person, mime};
 
 use super::cover;
 use super::incoming::{Content, Incoming, IncomingPatch};
@@ -166,7 +166,7 @@ fn patch(letter: &Letter, warnings: &mut Vec<String>) -> Result<IncomingPatch> {
             None
         }
     });
-    let message = String::from_utf8_lossy(&letter.received.message()).into_owned();
+    let message = mime::guessed_lines(&letter.received.message());
     if letter.received.subject.is_empty() {
         return Err(refused(Error::usage("no subject in it")));
     }

@@ -7,7 +7,7 @@ use crate::error::{Error, IoContext as _, Result};
 use crate::host::paths::stay_below;
 use crate::mail::apply::patches;
 use crate::mail::mailinfo::{self, Options};
-use crate::mail::{Date, Person};
+use crate::mail::{Date, Person, mime};
 use crate::recipients::address;
 use crate::render::plan::tidy;
 
@@ -141,7 +141,7 @@ fn header(text: &str, stem: &str) -> Result<Header> {
     let has = |key: &str| first.iter().any(|l| l.starts_with(key));
     if first.first().is_some_and(|l| l.starts_with("From ")) || has("From:") || has("Subject:") {
         let mail = mailinfo::parse(text.trim_start().as_bytes(), Options::default())?;
-        let mut message = String::from_utf8_lossy(&mail.message()).into_owned();
+        let mut message = mime::guessed_lines(&mail.message());
         if mail.subject.is_empty() {
             message = format!("{}\n\n{}", words(stem), message.trim_start());
         }

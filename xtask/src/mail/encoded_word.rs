@@ -1,6 +1,6 @@
 //! Decodes the encoded words of headers (RFC 2047).
 
-use crate::mail::mime::to_utf8;
+use crate::mail::mime::{guessed, to_utf8};
 use crate::mail::transfer::{from_base64, from_quoted_printable};
 use crate::mail::wrap::is_space;
 
@@ -16,19 +16,19 @@ pub fn decode(raw: &[u8]) -> String {
         let Some((text, after)) = word(from) else {
             // No word after all: go on behind its two characters.
             let (plain, after) = rest.split_at((at + 2).min(rest.len()));
-            out.push_str(&String::from_utf8_lossy(plain));
+            out.push_str(&guessed(plain));
             rest = after;
             behind_word = false;
             continue;
         };
         if !(behind_word && before.iter().all(|&c| is_space(c))) {
-            out.push_str(&String::from_utf8_lossy(before));
+            out.push_str(&guessed(before));
         }
         out.push_str(&text);
         rest = after;
         behind_word = true;
     }
-    out.push_str(&String::from_utf8_lossy(rest));
+    out.push_str(&guessed(rest));
     out
 }
 

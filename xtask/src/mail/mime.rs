@@ -172,6 +172,22 @@ fn is_utf8(charset: &str) -> bool {
     ["utf-8", "utf8", "us-ascii", "ascii", ""].iter().any(|c| charset.eq_ignore_ascii_case(c))
 }
 
+/// A text whose charset nobody names: UTF-8 where it is that, else Latin-1, as
+/// git takes it.
+#[must_use]
+pub fn guessed(text: &[u8]) -> std::borrow::Cow<'_, str> {
+    match std::str::from_utf8(text) {
+        Ok(text) => text.into(),
+        Err(_) => text.iter().copied().map(char::from).collect::<String>().into(),
+    }
+}
+
+/// As [`guessed`], line by line.
+#[must_use]
+pub fn guessed_lines(text: &[u8]) -> String {
+    text.split_inclusive(|&c| c == b'\n').map(guessed).collect()
+}
+
 /// A text of another charset in UTF-8; `None` when the charset is not known.
 #[must_use]
 pub fn to_utf8(text: &[u8], charset: &str) -> Option<String> {
@@ -217,5 +233,12 @@ mod tests {
         assert_eq!(text(&headers, body).unwrap(), b"\xc3\xb6\n---\n\xf6\n");
         let (headers, body) = split(b"Content-Type: text/plain; charset=klingon\n\n\xf6\n");
         assert!(text(&headers, body).is_err());
+    }
+
+    #[test]
+    fn a_text_without_charset_is_utf8_or_latin1() {
+        assert_eq!(guessed("Grüße".as_bytes()), "Grüße");
+        assert_eq!(guessed(b"Gr\xfc\xdfe"), "Grüße");
+        assert_eq!(guessed_lines(b"J\xf6rg\nGr\xc3\xbc\xc3\x9fe"), "Jörg\nGrüße");
     }
 }

@@ -63,7 +63,8 @@ pub struct Matrix {
     /// Ends with the first cell that fails.
     #[arg(long)]
     fail_fast: bool,
-    /// Lists the cells, with what is kept of them, and ends.
+    /// Lists the cells, with what is kept of them, and ends. Which cells there are is
+    /// a question of verdicts: bases that are not at hand are fetched first.
     #[arg(long)]
     list: bool,
 }

@@ -7,6 +7,7 @@ use std::io::Read;
 use tar::{Archive, EntryType};
 
 use crate::error::{Error, Result};
+use crate::host::paths::DEEPEST;
 use crate::tree::object::Mode;
 
 /// No file of a source tree is as large; it would be held in memory whole.
@@ -158,6 +159,10 @@ impl SinkError {
 fn plain(path: &[u8]) -> Result<Vec<u8>> {
     if path.first() == Some(&b'/') {
         return Err(refused(path, "it is absolute"));
+    }
+    // Each folder is a step of recursion, here and in whatever reads the tree.
+    if path.iter().filter(|&&b| b == b'/').count() >= DEEPEST {
+        return Err(refused(path.get(..60).unwrap_or(path), "it is too many folders deep"));
     }
     let mut out = Vec::with_capacity(path.len());
     for name in path.split(|&b| b == b'/') {
