@@ -68,6 +68,10 @@ impl Anchor {
     /// start to its last one's end. Places do not overlap.
     #[must_use]
     pub fn find(&self, src: &[u8], region: Range<usize>) -> Vec<Range<usize>> {
+        let text = src.get(region.start..region.end.min(src.len()));
+        if !self.may_be_in(text.unwrap_or_default()) {
+            return Vec::new();
+        }
         let file_tokens = tokens(src, region, self.language);
         self.find_in(src, &file_tokens)
     }

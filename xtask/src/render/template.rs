@@ -16,10 +16,11 @@ use crate::series::version::Version;
 
 use super::filters;
 
+// Tera's names are ASCII; Unicode's classes are large to compile.
 static ASSIGNED: LazyLock<Option<Regex>> =
-    LazyLock::new(|| Regex::new(r"\{%-?\s*set(?:_global)?\s+([A-Za-z_]\w*)").ok());
+    LazyLock::new(|| Regex::new(r"(?-u)\{%-?\s*set(?:_global)?\s+([A-Za-z_]\w*)").ok());
 static MEMBER: LazyLock<Option<Regex>> =
-    LazyLock::new(|| Regex::new(r"\b(has|vars|base|series|patch)\.([A-Za-z_]\w*)").ok());
+    LazyLock::new(|| Regex::new(r"(?-u)\b(has|vars|base|series|patch)\.([A-Za-z_]\w*)").ok());
 
 /// What templates see of the base.
 #[derive(Clone, Debug)]

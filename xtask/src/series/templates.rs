@@ -42,11 +42,20 @@ pub fn find(project: &Path, series: &str, name: &str) -> Result<Option<PathBuf>>
     for folder in [root.join(series), root.clone()] {
         let path = folder.join(below);
         if path.is_file() {
-            stays_below(&root, &path)?;
+            if has_link(&root, &path) {
+                stays_below(&root, &path)?;
+            }
             return Ok(Some(path));
         }
     }
     Ok(None)
+}
+
+/// Whether there is a link on the way from `root` (itself not counted) to `path`:
+/// only one can lead out of it.
+fn has_link(root: &Path, path: &Path) -> bool {
+    let below = path.ancestors().take_while(|p| *p != root);
+    below.into_iter().any(Path::is_symlink)
 }
 
 fn stays_below(root: &Path, path: &Path) -> Result<()> {

@@ -39,20 +39,25 @@ pub fn rescan(old: &[u8], found: &Scan, src: &[u8]) -> Scan {
     });
     let between = scanner.found();
     let mut all = Scan {
-        items: found.items.iter().take_while(|i| i.span.start < kept).cloned().collect(),
-        branches: found.branches.iter().take_while(|b| b.directive.start < kept).cloned().collect(),
+        items: Vec::with_capacity(found.items.len() + between.items.len()),
+        branches: Vec::with_capacity(found.branches.len() + between.branches.len()),
     };
+    all.items.extend(found.items.iter().take_while(|i| i.span.start < kept).cloned());
+    let above = found.branches.iter().take_while(|b| b.directive.start < kept);
+    all.branches.extend(above.cloned());
     all.items.extend(between.items);
     all.branches.extend(between.branches);
     if let Some((joint, at)) = met {
         let moved = |r: &Range<usize>| r.start - joint + at..r.end - joint + at;
         let items = found.items.iter().filter(|i| i.span.start >= joint);
         all.items.extend(items.map(|i| Item {
+            kind: i.kind,
             names: i.names.iter().map(moved).collect(),
             span: moved(&i.span),
             body: i.body.as_ref().map(moved),
             macro_name: i.macro_name.as_ref().map(moved),
-            ..i.clone()
+            torn: i.torn,
+            glued: i.glued,
         }));
         let branches = found.branches.iter().filter(|b| b.directive.start >= joint);
         all.branches.extend(branches.map(|b| Branch {

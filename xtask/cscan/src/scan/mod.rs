@@ -74,6 +74,24 @@ pub struct Scan {
     pub branches: Vec<Branch>,
 }
 
+impl Scan {
+    /// The items that go by `name`.
+    #[must_use]
+    pub fn named(&self, src: &[u8], name: &str) -> Vec<&Item> {
+        self.items.iter().filter(|i| i.is_named(src, name)).collect()
+    }
+
+    /// The items of these kinds that have a body and a part of `range`.
+    #[must_use]
+    pub fn with_body(&self, kinds: &[ItemKind], range: &Range<usize>) -> Vec<&Item> {
+        self.items
+            .iter()
+            .filter(|i| kinds.contains(&i.kind) && i.body.is_some())
+            .filter(|i| i.span.start < range.end && range.start < i.span.end)
+            .collect()
+    }
+}
+
 /// Scans a C file; any bytes are taken.
 #[must_use]
 pub fn scan(src: &[u8]) -> Scan {

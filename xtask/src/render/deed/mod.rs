@@ -37,7 +37,8 @@ pub struct Fit {
 pub fn apply(src: &[u8], mut splices: Vec<Splice>) -> Result<Vec<u8>, Splice> {
     // Stable: insertions at one place stay in their order.
     splices.sort_by_key(|s| (s.span.start, s.span.end));
-    let mut out = Vec::with_capacity(src.len());
+    let added: usize = splices.iter().map(|s| s.text.len()).sum();
+    let mut out = Vec::with_capacity(src.len() + added);
     let mut at = 0;
     for splice in splices {
         let kept = src.get(at..splice.span.start);

@@ -46,7 +46,11 @@ impl Finder<'_> {
             return Ok(Vec::new());
         }
         let mut spots = Vec::new();
-        for item in &self.file.scan().items {
+        let scan = self.file.scan();
+        let all = value == "*" || kind == Kind::Include;
+        let items: Vec<&Item> =
+            if all { scan.items.iter().collect() } else { scan.named(self.file.bytes(), value) };
+        for item in items {
             let inside = region.start <= item.span.start && item.span.end <= region.end;
             if !inside || !self.is_wanted(item, kind, value) {
                 continue;

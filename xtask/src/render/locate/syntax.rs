@@ -30,14 +30,18 @@ impl Parsed {
 /// All nodes below `node`, outermost first.
 pub(super) fn walk<'t>(node: Node<'t>) -> Vec<Node<'t>> {
     let mut out = Vec::new();
-    let mut stack = vec![node];
-    while let Some(node) = stack.pop() {
-        out.push(node);
-        for i in (0..node.child_count()).rev() {
-            stack.extend(node.child(i));
+    let mut cursor = node.walk();
+    loop {
+        out.push(cursor.node());
+        if cursor.goto_first_child() {
+            continue;
+        }
+        while !cursor.goto_next_sibling() {
+            if !cursor.goto_parent() {
+                return out;
+            }
         }
     }
-    out
 }
 
 /// A macro loop such as `list_for_each_entry(a, b, c)`: a call that lacks its `;`.
@@ -67,18 +71,12 @@ impl Finder<'_> {
 
     /// The items whose inside is searched: the one around the region, or those in it.
     fn hosts(&self, region: &Range<usize>, kind: Kind) -> Vec<&Item> {
-        let wanted = |k: ItemKind| match kind {
-            Kind::Field => matches!(k, ItemKind::Struct | ItemKind::Union),
-            Kind::Enumerator => k == ItemKind::Enum,
-            _ => k == ItemKind::Function,
+        let kinds: &[ItemKind] = match kind {
+            Kind::Field => &[ItemKind::Struct, ItemKind::Union],
+            Kind::Enumerator => &[ItemKind::Enum],
+            _ => &[ItemKind::Function],
         };
-        self.file
-            .scan()
-            .items
-            .iter()
-            .filter(|i| wanted(i.kind) && i.body.is_some())
-            .filter(|i| i.span.start < region.end && region.start < i.span.end)
-            .collect()
+        self.file.scan().with_body(kinds, region)
     }
 
     pub(super) fn syntax(
