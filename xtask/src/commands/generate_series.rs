@@ -1,8 +1,10 @@
 //! `cargo xtask generate-series`: renders series onto a base, commits in the
 //! store, writes the mails, and proves that they give the same tree again.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, channel};
+use std::thread::Scope;
 
 use clap::Args;
 use serde::Serialize;
@@ -11,10 +13,11 @@ use crate::cli::{Ctx, Outcome};
 use crate::commands::which_base;
 use crate::error::{Error, IoContext as _, Result};
 use crate::host::atomic;
+use crate::mail::diff::ahead::Ahead;
 use crate::mail::{self, Mail};
-use crate::render::{self, Choice, RenderOptions, Rendering, Verdict};
+use crate::render::{self, Choice, RenderOptions, Rendering, Step, Verdict};
 use crate::series::{self, Series};
-use crate::tree::{self, Base, KernelVersion, Store};
+use crate::tree::{self, Base, KernelVersion, Oid, Store};
 
 use super::previous::Previous;
 use super::series_mail;
@@ -123,6 +126,8 @@ impl GenerateSeries {
             reports.push(self.generate(ctx, &store, series, &base)?);
         }
         ctx.ui.result(&reports, |w| reports.iter().try_for_each(|r| human(w, r)))?;
+        // The process ends now; to take all that the store keeps apart takes time.
+        std::mem::forget(store);
         let words: BTreeSet<&str> = reports.iter().map(|r| r.verdict.word()).collect();
         Ok(if words.contains("conflict") {
             Outcome::Conflict
@@ -140,9 +145,28 @@ impl GenerateSeries {
     }
 
     fn generate(&self, ctx: &Ctx, store: &Store, series: &Series, base: &Base) -> Result<Report> {
-        let rendering = render::render(&ctx.ui, store, series, base, &self.options())?;
+        std::thread::scope(|scope| {
+            let mut diffs = RenderedDiffs::new(scope, store, series, base);
+            let options = self.options();
+            let rendering =
+                render::render_each(store, series, base, &options, &mut |step| diffs.begin(step))?;
+            let ahead = diffs.rendered(&rendering);
+            self.mail(ctx, scope, store, series, &rendering, ahead)
+        })
+    }
+
+    fn mail<'scope, 'env>(
+        &self,
+        ctx: &Ctx,
+        scope: &'scope Scope<'scope, 'env>,
+        store: &Store,
+        series: &Series,
+        rendering: &Rendering,
+        ahead: Ahead<'scope, 'env>,
+    ) -> Result<Report> {
+        let base = &rendering.base;
         let folder = self.folder(ctx, series, base)?;
-        let mut report = Report::new(series, &rendering);
+        let mut report = Report::new(series, rendering);
         if rendering.state != Verdict::Applies {
             if folder.is_dir() {
                 ctx.ui.warn(&format!(
@@ -153,9 +177,17 @@ impl GenerateSeries {
             return Ok(report);
         }
         let commits = rendering.commits();
-        let mut input = series_mail::input(series, &rendering, &commits, self.rfc, self.resend)?;
+        let mut input = series_mail::input(series, rendering, &commits, self.rfc, self.resend)?;
         input.range_diff = self.previous.of_series(store, series, base.commit, &commits)?;
-        let mails = mail::write_proved(store.repo(), &input)?;
+        let (files, to_file) = channel();
+        let filing = scope.spawn({
+            let folder = folder.clone();
+            move || file_all(&folder, to_file)
+        });
+        let send = |mail: &Mail| drop(files.send((mail.file_name.clone(), mail.bytes.clone())));
+        let mails = mail::write_proved_ahead(scope, store.repo(), &input, Some(ahead), send)?;
+        mails.iter().filter(|m| m.number == 0).for_each(send);
+        drop(files);
         for mail in &mails {
             for warning in &mail.warnings {
                 ctx.ui.warn(&format!("{}: {warning}", mail.file_name));
@@ -167,7 +199,9 @@ impl GenerateSeries {
             tree::branch::publish(store, &clone, name, from, to, self.force)?;
             report.branch = Some(name.clone());
         }
-        save(&folder, &mails)?;
+        let filed = filing.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        check_replaceable(&folder)?;
+        filed?.commit()?;
         report.mails = mails.into_iter().map(|m| m.file_name).collect();
         report.folder = Some(folder);
         Ok(report)
@@ -199,28 +233,81 @@ impl GenerateSeries {
     }
 }
 
-/// Puts the mails into their folder as a whole. A folder that has anything but
-/// mails is not ours to replace.
-fn save(folder: &Path, mails: &[Mail]) -> Result<()> {
-    if folder.symlink_metadata().is_ok() {
-        for entry in std::fs::read_dir(folder).at("read", folder)? {
-            let name = entry.at("read", folder)?.file_name();
-            let name = name.to_string_lossy();
-            let ours = name.ends_with(".patch")
-                && name.get(..4).is_some_and(|n| n.bytes().all(|b| b.is_ascii_digit()));
-            if !ours {
-                return Err(Error::usage(format!("the folder {}", folder.display()))
-                    .found(format!("it has {name}, which is no mail of a series"))
-                    .hint("name a folder of its own with --output"));
-            }
+/// The diffs of a rendering, begun while its later patches are still rendered.
+struct RenderedDiffs<'scope, 'env> {
+    ahead: Ahead<'scope, 'env>,
+    base: Oid,
+    has_cover: bool,
+    /// How many patches change a file.
+    changed: BTreeMap<String, usize>,
+}
+
+impl<'scope, 'env> RenderedDiffs<'scope, 'env> {
+    fn new(
+        scope: &'scope Scope<'scope, 'env>,
+        store: &Store,
+        series: &Series,
+        base: &Base,
+    ) -> Self {
+        // One processor is busy with the rendering.
+        let ahead = Ahead::new(scope, store.repo().path().to_owned(), Some(base.tree), 1);
+        let has_cover = series.cover.is_some();
+        RenderedDiffs { ahead, base: base.tree, has_cover, changed: BTreeMap::new() }
+    }
+
+    /// Begins the diff of a patch and, of files that a patch before it changed,
+    /// what the diffstat of the whole series needs: mostly no later one does.
+    fn begin(&mut self, step: Step<'_>) {
+        self.ahead.begin((Some(step.before), step.after));
+        for path in step.changes.keys() {
+            *self.changed.entry(path.clone()).or_default() += 1;
+        }
+        let again = |path: &&String| self.changed.get(*path) == Some(&2);
+        let paths = step.changes.keys().filter(again).cloned().collect();
+        self.begin_paths(step.after, paths);
+    }
+
+    /// Begins what is left once all patches are rendered.
+    fn rendered(mut self, rendering: &Rendering) -> Ahead<'scope, 'env> {
+        let often = self.changed.iter().filter(|&(_, &patches)| patches > 2);
+        let paths = often.map(|(path, _)| path.clone()).collect();
+        self.begin_paths(rendering.tree, paths);
+        self.ahead
+    }
+
+    fn begin_paths(&mut self, after: Oid, paths: Vec<String>) {
+        if self.has_cover && !paths.is_empty() {
+            self.ahead.begin_paths((Some(self.base), after), paths);
         }
     }
-    let dir = atomic::Dir::begin(folder)?;
-    for mail in mails {
-        let path = dir.path().join(&mail.file_name);
-        std::fs::write(&path, &mail.bytes).at("write", &path)?;
+}
+
+/// Writes files, as they come, beside the folder that they are to be in.
+fn file_all(folder: &Path, files: Receiver<(String, Vec<u8>)>) -> Result<atomic::Dir> {
+    let mut dir = atomic::Dir::begin(folder)?;
+    for (name, bytes) in files {
+        dir.write(&name, &bytes)?;
     }
-    dir.commit()
+    Ok(dir)
+}
+
+/// A folder that has anything but mails is not ours to replace.
+fn check_replaceable(folder: &Path) -> Result<()> {
+    if folder.symlink_metadata().is_err() {
+        return Ok(());
+    }
+    for entry in std::fs::read_dir(folder).at("read", folder)? {
+        let name = entry.at("read", folder)?.file_name();
+        let name = name.to_string_lossy();
+        let ours = name.ends_with(".patch")
+            && name.get(..4).is_some_and(|n| n.bytes().all(|b| b.is_ascii_digit()));
+        if !ours {
+            return Err(Error::usage(format!("the folder {}", folder.display()))
+                .found(format!("it has {name}, which is no mail of a series"))
+                .hint("name a folder of its own with --output"));
+        }
+    }
+    Ok(())
 }
 
 impl Report {

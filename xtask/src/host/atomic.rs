@@ -1,6 +1,7 @@
 //! Products that appear whole or not at all: written beside their place,
 //! synced, and renamed into it.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -72,6 +73,8 @@ fn parent(path: &Path) -> Result<&Path> {
 pub struct Dir {
     place: PathBuf,
     staging: tempfile::TempDir,
+    /// What [`Dir::write`] wrote: it is synced already.
+    synced: BTreeSet<PathBuf>,
     /// Held as long as it is being filled.
     _lock: Option<File>,
 }
@@ -92,13 +95,29 @@ impl Dir {
             .at("create a folder in", dir)?;
         // Not every file system has locks; the process is told by its number, too.
         let lock = File::open(staging.path()).ok().filter(|f| f.try_lock().is_ok());
-        Ok(Dir { place: place.to_owned(), staging, _lock: lock })
+        Ok(Dir { place: place.to_owned(), staging, synced: BTreeSet::new(), _lock: lock })
     }
 
     /// Where to write until it is committed.
     #[must_use]
     pub fn path(&self) -> &Path {
         self.staging.path()
+    }
+
+    /// Writes a file into it, and syncs it: a folder that is filled beside other
+    /// work then need not wait for the disk in [`Dir::commit`].
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn write(&mut self, name: &str, bytes: &[u8]) -> Result<()> {
+        let path = self.path().join(name);
+        let written = File::create(&path).and_then(|mut file| {
+            file.write_all(bytes)?;
+            file.sync_all()
+        });
+        written.at("write", &path)?;
+        self.synced.insert(path);
+        Ok(())
     }
 
     /// Syncs the files and puts the folder in its place; a folder that stood
@@ -112,7 +131,7 @@ impl Dir {
                 Error::host(format!("cannot read {}", self.staging.path().display()))
                     .found(e.to_string())
             })?;
-            if entry.file_type().is_file() {
+            if entry.file_type().is_file() && !self.synced.contains(entry.path()) {
                 File::open(entry.path()).and_then(|f| f.sync_all()).at("sync", entry.path())?;
             }
         }
@@ -195,12 +214,16 @@ mod tests {
         let t = tempfile::tempdir().unwrap();
         let place = t.path().join("x");
         for n in ["1", "2"] {
-            let d = Dir::begin(&place).unwrap();
+            let mut d = Dir::begin(&place).unwrap();
             fs::write(d.path().join(n), n).unwrap();
+            d.write(&format!("{n}s"), n.as_bytes()).unwrap();
             d.commit().unwrap();
         }
-        let names: Vec<_> = fs::read_dir(&place).unwrap().map(|e| e.unwrap().file_name()).collect();
-        assert_eq!(names, ["2"]);
+        assert_eq!(fs::read(place.join("2s")).unwrap(), b"2");
+        let mut names: Vec<_> =
+            fs::read_dir(&place).unwrap().map(|e| e.unwrap().file_name()).collect();
+        names.sort();
+        assert_eq!(names, ["2", "2s"]);
         assert_eq!(fs::read_dir(t.path()).unwrap().count(), 1);
     }
 

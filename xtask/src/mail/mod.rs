@@ -67,4 +67,4 @@ pub use prove::prove;
 pub use range_diff::RangeDiff;
 pub use subject::Prefix;
 pub use tracking::{Prerequisite, Tracking};
-pub use write::{write_proved, write_series};
+pub use write::{write_proved, write_proved_ahead, write_series};

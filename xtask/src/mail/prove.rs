@@ -3,7 +3,7 @@
 
 use std::borrow::Borrow;
 
-use git2::Repository;
+use git2::{Odb, Repository};
 
 use crate::error::{Error, Result};
 use crate::mail::apply::Applier;
@@ -29,12 +29,13 @@ pub fn prove(repo: &Repository, input: &MailInput<'_>, mails: &[Mail]) -> Result
             input.commits.len()
         )));
     }
-    prove_each(repo, input, patches)
+    prove_each(repo, repo.odb()?, input, patches)
 }
 
-/// As [`prove`], of patches as they come.
+/// As [`prove`], of patches as they come; trees and files are read from `odb`.
 pub(super) fn prove_each(
     repo: &Repository,
+    odb: Odb<'_>,
     input: &MailInput<'_>,
     patches: impl IntoIterator<Item = impl Borrow<Mail>>,
 ) -> Result<()> {
@@ -44,7 +45,7 @@ pub(super) fn prove_each(
     // A receiver reads plain mails with the options that they need.
     let options =
         mailinfo::Options { keep_cr: input.transfer == Transfer::Raw, keep_non_patch: true };
-    let mut applier = Applier::new(repo, base, options)?;
+    let mut applier = Applier::reading(odb, base, options);
     for (mail, &id) in patches.into_iter().zip(input.commits) {
         let mail = mail.borrow();
         let commit = CommitText::read(repo, id)?;

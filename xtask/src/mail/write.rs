@@ -1,6 +1,7 @@
 //! The mails of a series: cover first, then a mail a commit.
 
 use std::sync::mpsc::sync_channel;
+use std::thread::Scope;
 
 use git2::{Oid, Repository};
 
@@ -8,7 +9,8 @@ use crate::error::{Error, Result};
 use crate::mail::body::{self, Body, Faults};
 use crate::mail::commit::{CommitText, first_line, skip_blank_lines};
 use crate::mail::cover;
-use crate::mail::diff::{Attributes, Counts, FileDiff, ahead, stat};
+use crate::mail::diff::ahead::Ahead;
+use crate::mail::diff::{Attributes, Counts, FileDiff, stat};
 use crate::mail::headers::has_non_ascii;
 use crate::mail::input::{Mail, MailInput};
 use crate::mail::message::{Draft, signature};
@@ -24,7 +26,7 @@ use crate::mail::tracking::message_id;
 /// that `git am` would cut), an address, prefix or id is not well-formed, or an
 /// object is missing.
 pub fn write_series(repo: &Repository, input: &MailInput<'_>) -> Result<Vec<Mail>> {
-    write_each(repo, input, |_| {})
+    std::thread::scope(|scope| write_each(scope, repo, input, None, |_| {}))
 }
 
 /// Patches that wait to be proved, at most: a bound on memory, not on speed.
@@ -36,24 +38,47 @@ const WRITTEN_AHEAD: usize = 16;
 /// # Errors
 /// As both of them; what cannot be written comes before what does not hold.
 pub fn write_proved(repo: &Repository, input: &MailInput<'_>) -> Result<Vec<Mail>> {
-    std::thread::scope(|scope| {
-        let (patches, written) = sync_channel::<Mail>(WRITTEN_AHEAD);
+    std::thread::scope(|scope| write_proved_ahead(scope, repo, input, None, |_| {}))
+}
+
+/// As [`write_proved`]; the diffs that are under way are taken from `ahead`, if
+/// they are those of the commits, and `written` sees each patch as soon as it is
+/// written, before it is proved.
+///
+/// # Errors
+/// As [`write_proved`].
+pub fn write_proved_ahead<'scope, 'env: 'scope>(
+    scope: &'scope Scope<'scope, 'env>,
+    repo: &Repository,
+    input: &MailInput<'_>,
+    ahead: Option<Ahead<'scope, 'env>>,
+    mut written: impl FnMut(&Mail),
+) -> Result<Vec<Mail>> {
+    std::thread::scope(|proving| {
+        let (patches, to_prove) = sync_channel::<Mail>(WRITTEN_AHEAD);
         let path = repo.path();
-        let prover = scope.spawn(move || {
+        // What was read to render need not be read again: this database keeps it.
+        let odb = repo.odb()?;
+        let prover = proving.spawn(move || {
             let repo = Repository::open(path)?;
-            prove::prove_each(&repo, input, written)
+            prove::prove_each(&repo, odb, input, to_prove)
         });
-        // A prover that gave up takes no more; why, it says in the end.
-        let mails = write_each(repo, input, |mail| drop(patches.send(mail.clone())))?;
+        let mails = write_each(scope, repo, input, ahead, |mail| {
+            // A prover that gave up takes no more; why, it says in the end.
+            drop(patches.send(mail.clone()));
+            written(mail);
+        })?;
         drop(patches);
         prover.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
         Ok(mails)
     })
 }
 
-fn write_each(
+fn write_each<'scope, 'env: 'scope>(
+    scope: &'scope Scope<'scope, 'env>,
     repo: &Repository,
     input: &MailInput<'_>,
+    ahead: Option<Ahead<'scope, 'env>>,
     mut written: impl FnMut(&Mail),
 ) -> Result<Vec<Mail>> {
     validate(input)?;
@@ -79,18 +104,26 @@ fn write_each(
         before = Some(commit.tree);
         pairs.push((old, commit.tree));
     }
+    let mut ahead = match ahead {
+        Some(ahead) if ahead.has(&pairs) => ahead,
+        _ => {
+            let mut ahead = Ahead::new(scope, repo.path().to_owned(), base, 0);
+            pairs.iter().for_each(|&pair| ahead.begin(pair));
+            ahead
+        }
+    };
     let mut known = Counts::default();
-    ahead::in_order(repo, base, &pairs, |i, files| {
-        let Some(commit) = texts.get(i) else { return Ok(()) };
+    for (i, commit) in texts.iter().enumerate() {
+        let files = ahead.take()?;
         if input.cover.is_some() {
             known.learn(&files);
         }
         let mail = series.patch(i, commit, &files)?;
         written(&mail);
         mails.push(mail);
-        Ok(())
-    })?;
+    }
     if let Some(cover) = &input.cover {
+        known.learn(&ahead.take_paths()?);
         let attributes = Attributes::of_tree(repo, base)?;
         let mut text =
             cover::text(repo, cover, &input.changelog, &texts, base, &attributes, &known)?;

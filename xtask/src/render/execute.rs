@@ -10,7 +10,7 @@ use crate::series::version::Version;
 use crate::tree::{Base, CommitSpec, Mode, Oid, Signature, Store, TreeEdit, TreeView, commit};
 
 use super::overlay::Changes;
-use super::plan::Plan;
+use super::plan::{Plan, PlannedPatch};
 use super::source::{Source, SourceFile};
 use super::template::BaseFacts;
 use super::verdict::Verdict;
@@ -32,7 +32,7 @@ impl<'s> StoreSource<'s> {
 impl Source for StoreSource<'_> {
     fn read(&self, path: &str) -> Result<Option<SourceFile>> {
         let blob = self.view.read(path)?;
-        Ok(blob.map(|b| SourceFile { mode: b.mode.raw(), bytes: b.bytes }))
+        Ok(blob.map(|b| SourceFile { mode: b.mode.raw(), bytes: b.bytes, scan: None }))
     }
 
     fn blob(&self, id: &str) -> Result<Option<Vec<u8>>> {
@@ -51,57 +51,79 @@ pub fn facts(base: &Base) -> BaseFacts {
     BaseFacts { name: base.name.clone(), version: Version::new(v.major, v.minor, v.patch) }
 }
 
-/// Makes the commits of a plan.
-///
-/// # Errors
-/// When the store cannot be written.
-pub fn execute(store: &Store, series: &Series, base: &Base, plan: Plan) -> Result<Rendering> {
-    let mut head = base.commit;
-    let mut tree = base.tree;
-    let mut seconds = 0;
-    let mut patches = Vec::new();
-    for planned in plan.patches {
+/// Makes the commits of a plan, patch by patch.
+pub struct Executor<'a> {
+    store: &'a Store,
+    series: &'a Series,
+    head: Oid,
+    tree: Oid,
+    /// Commits so far.
+    made: i64,
+    patches: Vec<RenderedPatch>,
+}
+
+impl<'a> Executor<'a> {
+    /// Begins on a base.
+    #[must_use]
+    pub fn new(store: &'a Store, series: &'a Series, base: &Base) -> Executor<'a> {
+        let (head, tree) = (base.commit, base.tree);
+        Executor { store, series, head, tree, made: 0, patches: Vec::new() }
+    }
+
+    /// Makes the commit of the next patch, if it applies, and gives the trees
+    /// before and after it.
+    ///
+    /// # Errors
+    /// When the store cannot be written.
+    pub fn patch(&mut self, planned: &PlannedPatch) -> Result<Option<(Oid, Oid)>> {
         let mut rendered = RenderedPatch {
-            name: planned.name,
-            verdict: planned.verdict,
+            name: planned.name.clone(),
+            verdict: planned.verdict.clone(),
             commit: None,
             tree: None,
-            message: planned.message,
+            message: planned.message.clone(),
         };
+        let mut trees = None;
         if rendered.verdict == Verdict::Applies {
-            seconds += 1;
-            tree = apply(store, tree, &planned.changes)?;
-            let patch = series.patch(&rendered.name);
-            let author = patch.and_then(|p| p.author.as_ref()).unwrap_or(&series.author);
+            self.made += 1;
+            let before = self.tree;
+            self.tree = apply(self.store, before, &planned.changes)?;
+            trees = Some((before, self.tree));
+            let patch = self.series.patch(&rendered.name);
+            let author = patch.and_then(|p| p.author.as_ref()).unwrap_or(&self.series.author);
             let who = match patch.and_then(|p| p.date) {
                 Some(date) => signature(author, date, 0)?,
-                None => signature(author, series.date, seconds)?,
+                None => signature(author, self.series.date, self.made)?,
             };
-            head = commit(
-                store,
-                &CommitSpec {
-                    tree,
-                    parents: vec![head],
-                    author: who.clone(),
-                    // The committer too, so that the id depends on no user.
-                    committer: who,
-                    message: rendered.message.clone(),
-                },
-            )?;
-            rendered.commit = Some(head);
-            rendered.tree = Some(tree);
+            let spec = CommitSpec {
+                tree: self.tree,
+                parents: vec![self.head],
+                author: who.clone(),
+                // The committer too, so that the id depends on no user.
+                committer: who,
+                message: rendered.message.clone(),
+            };
+            self.head = commit(self.store, &spec)?;
+            rendered.commit = Some(self.head);
+            rendered.tree = Some(self.tree);
         }
-        patches.push(rendered);
+        self.patches.push(rendered);
+        Ok(trees)
     }
-    Ok(Rendering {
-        series: series.name.clone(),
-        base: base.clone(),
-        patches,
-        head,
-        tree,
-        state: plan.verdict,
-        cover: plan.cover,
-    })
+
+    /// What was made.
+    #[must_use]
+    pub fn rendering(self, base: &Base, plan: Plan) -> Rendering {
+        Rendering {
+            series: self.series.name.clone(),
+            base: base.clone(),
+            patches: self.patches,
+            head: self.head,
+            tree: self.tree,
+            state: plan.verdict,
+            cover: plan.cover,
+        }
+    }
 }
 
 /// The tree with these changes.

@@ -27,11 +27,17 @@ impl FileText {
     /// Of a file at `path` in the tree.
     #[must_use]
     pub fn new(path: &str, bytes: Vec<u8>) -> FileText {
+        FileText::scanned(path, bytes, None)
+    }
+
+    /// As [`FileText::new`], with its scan where it was made already.
+    #[must_use]
+    pub fn scanned(path: &str, bytes: Vec<u8>, scan: Option<Scan>) -> FileText {
         FileText {
             path: path.to_owned(),
             bytes,
             language: Language::of(path),
-            scan: OnceCell::new(),
+            scan: scan.map_or_else(OnceCell::new, OnceCell::from),
             trees: RefCell::new(HashMap::new()),
         }
     }

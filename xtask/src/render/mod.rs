@@ -12,6 +12,7 @@ mod filters;
 pub mod locate;
 pub mod overlay;
 pub mod plan;
+mod prefetch;
 pub mod probe;
 pub mod source;
 pub mod template;
@@ -87,10 +88,53 @@ pub fn render(
     base: &Base,
     options: &RenderOptions,
 ) -> Result<Rendering> {
-    let source = execute::StoreSource::new(store, base.tree);
+    render_each(store, series, base, options, &mut |_| {})
+}
+
+/// A commit that was just made.
+#[derive(Clone, Copy, Debug)]
+pub struct Step<'p> {
+    /// The tree before it.
+    pub before: Oid,
+    /// The tree with it.
+    pub after: Oid,
+    /// The files that it changes.
+    pub changes: &'p overlay::Changes,
+}
+
+/// As [`render`], and tells of each commit before the next patch is rendered.
+///
+/// # Errors
+/// As [`render`]; what is wrong in the series comes before what the store refuses.
+pub fn render_each(
+    store: &Store,
+    series: &Series,
+    base: &Base,
+    options: &RenderOptions,
+    made: &mut dyn FnMut(Step<'_>),
+) -> Result<Rendering> {
     let facts = execute::facts(base);
-    let plan = plan::plan(series, &facts, &source, &options.optional, &cocci::Spatch)?;
-    execute::execute(store, series, base, plan)
+    let mut executor = execute::Executor::new(store, series, base);
+    let mut refused = None;
+    let mut judged = |planned: &plan::PlannedPatch| {
+        if refused.is_some() {
+            return;
+        }
+        match executor.patch(planned) {
+            Ok(Some((before, after))) => made(Step { before, after, changes: &planned.changes }),
+            Ok(None) => {}
+            Err(e) => refused = Some(e),
+        }
+    };
+    let optional = &options.optional;
+    let plan = std::thread::scope(|scope| {
+        let source = prefetch::Prefetched::begin(scope, store, base.tree, series)?;
+        plan::plan_each(series, &facts, &source, optional, &cocci::Spatch, &mut judged)
+    })?;
+    match refused {
+        Some(e) => Err(e),
+        None => Ok(executor.rendering(base, plan)),
+    }
 }
 
 /// Judges a series on a base without writing anything.

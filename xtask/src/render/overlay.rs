@@ -46,10 +46,10 @@ impl<'s> Base<'s> {
         if let Some(entry) = self.read.borrow().get(path) {
             return Ok(entry.clone());
         }
-        let entry = self
-            .source
-            .read(path)?
-            .map(|file| Entry { mode: file.mode, text: Rc::new(FileText::new(path, file.bytes)) });
+        let entry = self.source.read(path)?.map(|file| {
+            let text = FileText::scanned(path, file.bytes, file.scan);
+            Entry { mode: file.mode, text: Rc::new(text) }
+        });
         self.read.borrow_mut().insert(path.to_owned(), entry.clone());
         Ok(entry)
     }

@@ -87,6 +87,21 @@ pub fn plan(
     choice: &Choice,
     semantic: &dyn Semantic,
 ) -> Result<Plan> {
+    plan_each(series, facts, source, choice, semantic, &mut |_| {})
+}
+
+/// As [`plan`], and shows each patch to `judged` before the next one is planned.
+///
+/// # Errors
+/// As [`plan`].
+pub fn plan_each(
+    series: &Series,
+    facts: &BaseFacts,
+    source: &dyn Source,
+    choice: &Choice,
+    semantic: &dyn Semantic,
+    judged: &mut dyn FnMut(&PlannedPatch),
+) -> Result<Plan> {
     choice.check(series)?;
     let base = Base::new(source);
     let asker = Asker::new(&base, facts, &series.probes);
@@ -122,6 +137,7 @@ pub fn plan(
         if planned.verdict != Verdict::Applies {
             tree = before;
         }
+        judged(&planned);
         patches.push(planned);
     }
     let verdict = Verdict::of_series(patches.iter().map(|p| &p.verdict));

@@ -3,6 +3,8 @@
 
 use std::collections::BTreeMap;
 
+use cscan::scan::Scan;
+
 use crate::error::Result;
 
 /// Mode of a plain file.
@@ -17,6 +19,8 @@ pub struct SourceFile {
     pub mode: u32,
     /// Content; of a link its target.
     pub bytes: Vec<u8>,
+    /// Its top-level items, where they were found already.
+    pub scan: Option<Scan>,
 }
 
 /// A tree of files at one state.
@@ -56,7 +60,7 @@ impl Memory {
 
 impl Source for Memory {
     fn read(&self, path: &str) -> Result<Option<SourceFile>> {
-        Ok(self.files.get(path).map(|b| SourceFile { mode: PLAIN, bytes: b.clone() }))
+        Ok(self.files.get(path).map(|b| SourceFile { mode: PLAIN, bytes: b.clone(), scan: None }))
     }
 
     fn blob(&self, id: &str) -> Result<Option<Vec<u8>>> {

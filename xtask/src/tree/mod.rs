@@ -33,7 +33,7 @@ pub use object::{Entry, Mode};
 pub use spec::BaseSpec;
 pub use store::{Store, isolate_libgit2};
 pub use version::KernelVersion;
-pub use view::{FileBlob, Listed, TreeView};
+pub use view::{FileBlob, FileReader, Listed, TreeView};
 pub use worktree::{Worktree, worktree};
 
 use std::path::Path;

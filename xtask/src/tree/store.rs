@@ -277,7 +277,8 @@ impl Reader {
     }
 }
 
-fn read_with<T>(
+/// Hands an object's bytes to `take`.
+pub(super) fn read_with<T>(
     odb: &git2::Odb<'_>,
     store: &Path,
     kind: ObjectKind,

@@ -2,13 +2,14 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::path::Path;
 use std::rc::Rc;
 
-use git2::Oid;
+use git2::{Odb, Oid};
 
 use crate::error::{Error, Result};
 use crate::tree::object::{self, Entry, Mode, ObjectKind};
-use crate::tree::store::Store;
+use crate::tree::store::{Store, read_with};
 
 /// A file of a tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -89,19 +90,7 @@ impl<'s> TreeView<'s> {
     /// # Errors
     /// When a tree cannot be read.
     pub fn entry(&self, path: &str) -> Result<Option<(Mode, Oid)>> {
-        let mut at = (Mode::Dir, self.tree);
-        for name in path.split('/').filter(|n| !n.is_empty()) {
-            if at.0 != Mode::Dir {
-                return Ok(None);
-            }
-            let folder = self.folder(at.1)?;
-            let found = treebytes::find(&folder, name.as_bytes()).map_err(object::damaged)?;
-            match found.and_then(|e| Some((Mode::from_raw(e.mode)?, e.id))) {
-                Some(next) => at = next,
-                None => return Ok(None),
-            }
-        }
-        Ok(Some(at))
+        entry_at(self.tree, path, |folder, name| find(&self.folder(folder)?, name))
     }
 
     /// Whether there is a file or folder at `path`.
@@ -141,4 +130,59 @@ impl<'s> TreeView<'s> {
         self.folders.borrow_mut().insert(id, Rc::clone(&bytes));
         Ok(bytes)
     }
+}
+
+/// Reads files of one tree in a thread of its own. Objects that it reads are kept
+/// for all who read through the store.
+pub struct FileReader<'s> {
+    odb: Odb<'s>,
+    store: &'s Path,
+    tree: Oid,
+}
+
+impl<'s> FileReader<'s> {
+    /// Of `tree`, which must be in the store.
+    ///
+    /// # Errors
+    /// When the object database cannot be opened.
+    pub fn new(store: &'s Store, tree: Oid) -> Result<FileReader<'s>> {
+        Ok(FileReader { odb: store.repo().odb()?, store: store.path(), tree })
+    }
+
+    /// As [`TreeView::read`].
+    ///
+    /// # Errors
+    /// As [`TreeView::read`].
+    pub fn read(&self, path: &str) -> Result<Option<FileBlob>> {
+        let found = entry_at(self.tree, path, |folder, name| {
+            read_with(&self.odb, self.store, ObjectKind::Tree, folder, |bytes| find(bytes, name))?
+        })?;
+        let Some((mode, id)) = found.filter(|(mode, _)| mode.is_blob()) else { return Ok(None) };
+        let bytes = read_with(&self.odb, self.store, ObjectKind::Blob, id, <[u8]>::to_vec)?;
+        Ok(Some(FileBlob { mode, bytes }))
+    }
+}
+
+fn find(folder: &[u8], name: &[u8]) -> Result<Option<(Mode, Oid)>> {
+    let found = treebytes::find(folder, name).map_err(object::damaged)?;
+    Ok(found.and_then(|e| Some((Mode::from_raw(e.mode)?, e.id))))
+}
+
+/// What is at `path` below `tree`; `find` looks a name up in a folder.
+fn entry_at(
+    tree: Oid,
+    path: &str,
+    mut find: impl FnMut(Oid, &[u8]) -> Result<Option<(Mode, Oid)>>,
+) -> Result<Option<(Mode, Oid)>> {
+    let mut at = (Mode::Dir, tree);
+    for name in path.split('/').filter(|n| !n.is_empty()) {
+        if at.0 != Mode::Dir {
+            return Ok(None);
+        }
+        match find(at.1, name.as_bytes())? {
+            Some(next) => at = next,
+            None => return Ok(None),
+        }
+    }
+    Ok(Some(at))
 }

@@ -11,7 +11,7 @@ mod names;
 mod parse;
 mod tree;
 
-use git2::{Oid, Repository};
+use git2::{Odb, Oid, Repository};
 
 use crate::error::{Error, Result};
 use crate::mail::input::Mail;
@@ -68,7 +68,16 @@ impl<'r> Applier<'r> {
         base_tree: Option<Oid>,
         options: mailinfo::Options,
     ) -> Result<Applier<'r>> {
-        Ok(Applier { tree: tree::Overlay::new(repo, base_tree)?, options })
+        Ok(Applier::reading(repo.odb()?, base_tree, options))
+    }
+
+    /// As [`Applier::new`], with an object database that may be shared.
+    pub(super) fn reading(
+        odb: Odb<'r>,
+        base_tree: Option<Oid>,
+        options: mailinfo::Options,
+    ) -> Applier<'r> {
+        Applier { tree: tree::Overlay::new(odb, base_tree), options }
     }
 
     /// Reads one mail and applies its patch.

@@ -3,12 +3,15 @@
 
 use std::collections::HashMap;
 
-use git2::{Odb, Oid, Repository};
+use git2::{Odb, Oid};
 use sha1::{Digest as _, Sha1};
 
 use crate::error::{Error, Result};
 use crate::mail::apply::parse::{FilePatch, Payload};
 use crate::mail::raw_tree::{self, DIRECTORY, GITLINK, TYPE};
+
+/// The most that is kept of contents which could be read again, in bytes.
+const RECENT: usize = 4 << 20;
 
 /// A tree with changes on top.
 pub struct Overlay<'r> {
@@ -16,6 +19,8 @@ pub struct Overlay<'r> {
     root: Folder,
     /// Contents that the repository does not have.
     contents: HashMap<Oid, Vec<u8>>,
+    /// Contents that it has, and that the next mail may well change again.
+    recent: HashMap<Oid, Vec<u8>>,
     /// Trees that it does not have, by their last [`Overlay::id`].
     trees: HashMap<Oid, Vec<u8>>,
 }
@@ -43,12 +48,16 @@ struct File {
 
 impl<'r> Overlay<'r> {
     /// Nothing changed yet.
-    pub fn new(repo: &'r Repository, tree: Option<Oid>) -> Result<Overlay<'r>> {
+    pub fn new(odb: Odb<'r>, tree: Option<Oid>) -> Overlay<'r> {
         let entries = tree.is_none().then(Vec::new);
         let root = Folder { id: tree, entries };
-        let overlay =
-            Overlay { odb: repo.odb()?, root, contents: HashMap::new(), trees: HashMap::new() };
-        Ok(overlay)
+        Overlay {
+            odb,
+            root,
+            contents: HashMap::new(),
+            recent: HashMap::new(),
+            trees: HashMap::new(),
+        }
     }
 
     /// Applies the patches of one mail: all read the tree as it was before.
@@ -146,6 +155,12 @@ impl<'r> Overlay<'r> {
         let id = hash("blob", &new)?;
         if !self.odb.exists(id) {
             self.contents.insert(id, new);
+        } else if new.len() <= RECENT {
+            let kept: usize = self.recent.values().map(Vec::len).sum();
+            if kept + new.len() > RECENT {
+                self.recent.clear();
+            }
+            self.recent.insert(id, new);
         }
         Ok(Some(id))
     }
@@ -153,7 +168,7 @@ impl<'r> Overlay<'r> {
     /// Calls `f` with the content of `file`.
     fn with<T>(&self, file: Option<&File>, f: impl FnOnce(&[u8]) -> Result<T>) -> Result<T> {
         let Some(file) = file else { return f(b"") };
-        match self.contents.get(&file.id) {
+        match self.contents.get(&file.id).or_else(|| self.recent.get(&file.id)) {
             Some(bytes) => f(bytes),
             None => f(self.odb.read(file.id)?.data()),
         }

@@ -1,6 +1,10 @@
-//! The diffs of many commits, made by several threads and taken in order.
+//! The diffs of many commits, made by several threads and taken in order. They
+//! can be begun while later commits are still being made.
 
-use std::sync::mpsc::sync_channel;
+use std::collections::VecDeque;
+use std::path::PathBuf;
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+use std::thread::Scope;
 
 use git2::{Oid, Repository};
 
@@ -12,56 +16,139 @@ const AHEAD: usize = 8;
 /// More threads than this wait for the one that takes.
 const MOST: usize = 8;
 
-/// Compares the trees of each of `pairs` and hands the results to `take`, in
-/// order. `base` is the tree whose attributes rule.
-///
-/// # Errors
-/// When an object is missing or broken, or as `take` says; no more is taken then.
-pub fn in_order(
-    repo: &Repository,
+/// Two trees to compare; the old one of a first commit is nothing.
+pub type Pair = (Option<Oid>, Oid);
+
+type Told = Result<Vec<FileDiff>>;
+
+/// What a thread is asked to do.
+enum Job {
+    /// The diffs of two trees, told in the order in which they were asked for.
+    Trees(Pair),
+    /// Those of some paths alone, told apart.
+    Paths(Pair, Vec<String>, SyncSender<Told>),
+}
+
+struct Worker {
+    ask: Sender<Job>,
+    told: Receiver<Told>,
+}
+
+/// Diffs under way. Dropped, it ends its threads.
+pub struct Ahead<'scope, 'env> {
+    scope: &'scope Scope<'scope, 'env>,
+    path: PathBuf,
     base: Option<Oid>,
-    pairs: &[(Option<Oid>, Oid)],
-    mut take: impl FnMut(usize, Vec<FileDiff>) -> Result<()>,
-) -> Result<()> {
-    let processors = std::thread::available_parallelism().map_or(1, usize::from);
-    let threads = processors.min(pairs.len()).min(MOST);
-    if threads < 2 {
-        let attributes = Attributes::of_tree(repo, base)?;
-        for (i, &(old, new)) in pairs.iter().enumerate() {
-            take(i, diff::trees(repo, old, new, &attributes)?)?;
-        }
-        return Ok(());
+    most: usize,
+    workers: Vec<Worker>,
+    /// What was begun and not yet taken, and by which worker.
+    under_way: VecDeque<(usize, Pair)>,
+    begun: usize,
+    paths: Vec<Receiver<Told>>,
+}
+
+impl<'scope, 'env> Ahead<'scope, 'env> {
+    /// Nothing begun yet, and no thread. The repository is that at `path`; `base`
+    /// is the tree whose attributes rule. There will be as many threads as there
+    /// are processors besides `busy` ones, but one at least.
+    pub fn new(
+        scope: &'scope Scope<'scope, 'env>,
+        path: PathBuf,
+        base: Option<Oid>,
+        busy: usize,
+    ) -> Self {
+        let processors = std::thread::available_parallelism().map_or(1, usize::from);
+        let most = processors.saturating_sub(busy).clamp(1, MOST);
+        let (workers, under_way) = (Vec::new(), VecDeque::new());
+        Ahead { scope, path, base, most, workers, under_way, begun: 0, paths: Vec::new() }
     }
-    let path = repo.path();
-    std::thread::scope(|scope| {
-        let mut made = Vec::with_capacity(threads);
-        for first in 0..threads {
-            let (tell, told) = sync_channel(AHEAD);
-            made.push(told);
+
+    /// Begins to compare two trees.
+    pub fn begin(&mut self, pair: Pair) {
+        let worker = self.ask(Job::Trees(pair));
+        self.under_way.push_back((worker, pair));
+    }
+
+    /// Begins to compare the files at `paths` in two trees.
+    pub fn begin_paths(&mut self, pair: Pair, paths: Vec<String>) {
+        let (tell, told) = sync_channel(1);
+        self.ask(Job::Paths(pair, paths, tell));
+        self.paths.push(told);
+    }
+
+    /// Whether exactly these pairs are under way.
+    #[must_use]
+    pub fn has(&self, pairs: &[Pair]) -> bool {
+        self.under_way.iter().map(|(_, pair)| pair).eq(pairs)
+    }
+
+    /// The diffs of the pair that was begun first and not yet taken.
+    ///
+    /// # Errors
+    /// When an object is missing or broken.
+    pub fn take(&mut self) -> Result<Vec<FileDiff>> {
+        let worker = self.under_way.pop_front().and_then(|(worker, _)| self.workers.get(worker));
+        worker.and_then(|w| w.told.recv().ok()).ok_or_else(ended)?
+    }
+
+    /// The diffs of all paths that were begun.
+    ///
+    /// # Errors
+    /// As [`Ahead::take`].
+    pub fn take_paths(&mut self) -> Result<Vec<FileDiff>> {
+        let mut files = Vec::new();
+        for told in self.paths.drain(..) {
+            files.append(&mut told.recv().map_err(|_| ended())??);
+        }
+        Ok(files)
+    }
+
+    /// Hands a job to the next thread in turn, and says which that is.
+    fn ask(&mut self, job: Job) -> usize {
+        let next = self.begun % self.most;
+        self.begun += 1;
+        if self.workers.len() <= next {
+            self.workers.push(self.spawn());
+        }
+        if let Some(worker) = self.workers.get(next) {
+            // A thread that ended says so when its diffs are taken.
+            drop(worker.ask.send(job));
+        }
+        next
+    }
+
+    fn spawn(&self) -> Worker {
+        let (ask, asked) = channel();
+        let (tell, told) = sync_channel(AHEAD);
+        let (path, base) = (self.path.clone(), self.base);
+        self.scope.spawn(move || {
             // libgit2's repositories belong to one thread at a time.
-            scope.spawn(move || {
-                let done = || -> Result<()> {
-                    let repo = Repository::open(path)?;
-                    let attributes = Attributes::of_tree(&repo, base)?;
-                    for &(old, new) in pairs.iter().skip(first).step_by(threads) {
-                        let files = diff::trees(&repo, old, new, &attributes)?;
-                        if tell.send(Ok(files)).is_err() {
-                            // Nobody takes any more.
-                            break;
+            let done = || -> Result<()> {
+                let repo = Repository::open(path)?;
+                let attributes = Attributes::of_tree(&repo, base)?;
+                for job in asked {
+                    let taken = match job {
+                        Job::Trees((old, new)) => {
+                            tell.send(Ok(diff::trees(&repo, old, new, &attributes)?)).is_ok()
                         }
+                        Job::Paths(pair, paths, tell) => {
+                            tell.send(diff::of_paths(&repo, pair, &paths, &attributes)).is_ok()
+                        }
+                    };
+                    if !taken {
+                        break;
                     }
-                    Ok(())
-                };
-                if let Err(e) = done() {
-                    drop(tell.send(Err(e)));
                 }
-            });
-        }
-        for i in 0..pairs.len() {
-            let told = made.get(i % threads).and_then(|told| told.recv().ok());
-            let files = told.ok_or_else(|| Error::host("a thread that compares trees ended"))??;
-            take(i, files)?;
-        }
-        Ok(())
-    })
+                Ok(())
+            };
+            if let Err(e) = done() {
+                drop(tell.send(Err(e)));
+            }
+        });
+        Worker { ask, told }
+    }
+}
+
+fn ended() -> Error {
+    Error::host("a thread that compares trees ended")
 }

@@ -60,6 +60,23 @@ pub fn trees(
     changes.into_iter().map(|c| write::file(repo, c, attributes)).collect()
 }
 
+/// As [`trees`], of the files at `paths` alone that both trees have.
+///
+/// # Errors
+/// As [`trees`].
+pub fn of_paths(
+    repo: &Repository,
+    (old, new): (Option<Oid>, Oid),
+    paths: &[String],
+    attributes: &Attributes<'_>,
+) -> Result<Vec<FileDiff>> {
+    let changes = change::between(&repo.odb()?, old, Some(new))?;
+    let wanted = |c: &Change| {
+        matches!(c, Change::Modified(..)) && paths.iter().any(|p| p.as_bytes() == c.path())
+    };
+    changes.into_iter().filter(wanted).map(|c| write::file(repo, c, attributes)).collect()
+}
+
 /// How much each file differs, without its patch: a diffstat over several commits
 /// takes what is known of them and compares only the rest.
 #[derive(Debug, Default)]
