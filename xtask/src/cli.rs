@@ -113,6 +113,12 @@ pub fn main() -> ExitCode {
         Err(e) => {
             // clap's own exit code for bad usage is 2, ours as well; help is 0.
             let _ = e.print();
+            if e.exit_code() != 0 && asks_for_json(std::env::args_os()) {
+                let what = e.to_string();
+                let asked = what.lines().next().unwrap_or_default();
+                let asked = asked.strip_prefix("error: ").unwrap_or(asked);
+                document(&Error::usage(asked).hint("cargo xtask help"));
+            }
             return ExitCode::from(u8::try_from(e.exit_code()).unwrap_or(2));
         }
     };
@@ -143,15 +149,26 @@ fn run(cli: &Cli, ui: &Ui) -> Result<Outcome> {
 
 fn report(ui: &Ui, e: &Error) {
     if ui.format() == Format::Json {
-        let value = serde_json::json!({ "error": {
-            "kind": format!("{:?}", e.kind()).to_lowercase(),
-            "asked": e.asked(),
-            "found": e.what_was_found(),
-            "mend": e.hints(),
-        }});
-        // The result channel carries the failure too, so that a reader of JSON
-        // need not parse the talk.
-        let _ = writeln!(std::io::stdout(), "{value}");
+        document(e);
     }
     ui.error(e);
+}
+
+/// The result channel carries the failure too, so that a reader of JSON need not
+/// parse the talk.
+fn document(e: &Error) {
+    let value = serde_json::json!({ "error": {
+        "kind": format!("{:?}", e.kind()).to_lowercase(),
+        "asked": e.asked(),
+        "found": e.what_was_found(),
+        "mend": e.hints(),
+    }});
+    let _ = writeln!(std::io::stdout(), "{value}");
+}
+
+/// Whether arguments that were not understood ask for JSON all the same.
+fn asks_for_json(args: impl Iterator<Item = std::ffi::OsString>) -> bool {
+    let args: Vec<_> = args.collect();
+    args.iter().any(|a| a == "--format=json")
+        || args.windows(2).any(|w| matches!(w, [a, b] if a == "--format" && b == "json"))
 }

@@ -453,3 +453,17 @@ fn killed_at_any_moment_it_leaves_all_mails_or_those_before() {
     let left = walk(&host.path("project/out"));
     assert_eq!(left.len(), 17 * all.len(), "{left:?}");
 }
+
+#[test]
+fn a_usage_error_has_its_document_where_json_is_asked_for() {
+    let host = Host::new();
+    for args in [&["generate-series", "--format", "json", "--nope"][..], &["nope", "--format=json"]]
+    {
+        let (out, err) = host.run(args, 2);
+        let report: serde_json::Value = serde_json::from_str(&out).unwrap();
+        assert_eq!(report["error"]["kind"], "usage", "{out}");
+        assert!(err.contains("error:"), "{err}");
+    }
+    let (out, _) = host.run(&["generate-series", "--nope"], 2);
+    assert!(out.is_empty(), "{out}");
+}

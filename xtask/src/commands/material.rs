@@ -110,6 +110,9 @@ impl What {
     /// # Errors
     /// When it is not there, or not well-formed.
     pub fn get(&self, ctx: &Ctx, series: Option<&str>) -> Result<Material> {
+        for text in self.to.iter().chain(&self.cc) {
+            Person::parse(text)?;
+        }
         match (series, &self.range) {
             (Some(name), Some(range)) => Err(Error::usage("what to work on")
                 .found(format!("a series, {name}, and a range, {range}"))

@@ -6,6 +6,7 @@
 //! end, exits at once.
 
 use std::collections::BTreeSet;
+use std::io::Write as _;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -30,19 +31,25 @@ pub fn install() -> Result<()> {
     std::thread::spawn(move || {
         for _ in signals.forever() {
             if INTERRUPTED.swap(true, Ordering::SeqCst) {
-                end_groups(Signal::SIGKILL);
-                std::process::exit(i32::from(Kind::Interrupted.exit_code()));
+                exit();
             }
             end_groups(Signal::SIGTERM);
             std::thread::spawn(|| {
                 std::thread::sleep(Duration::from_secs(2));
                 end_groups(Signal::SIGKILL);
                 std::thread::sleep(Duration::from_secs(3));
-                std::process::exit(i32::from(Kind::Interrupted.exit_code()));
+                exit();
             });
         }
     });
     Ok(())
+}
+
+/// Ends at once: the work has not come to a [`check`].
+fn exit() -> ! {
+    end_groups(Signal::SIGKILL);
+    let _ = writeln!(std::io::stderr(), "error: ended by the user");
+    std::process::exit(i32::from(Kind::Interrupted.exit_code()))
 }
 
 /// Fails when the user has asked to end; long work calls it between its steps.

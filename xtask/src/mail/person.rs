@@ -44,6 +44,9 @@ impl Person {
                 }
             }
         };
+        if name.contains(['<', '>']) && !name.starts_with('"') {
+            return bad("it holds more than one address");
+        }
         if email.contains(|c: char| c.is_whitespace() || "<>,;\"()".contains(c)) {
             return bad("the address has a character that needs quoting");
         }
