@@ -313,6 +313,16 @@ fn verdicts_have_their_exit_codes_and_mail_nothing() {
     let report: serde_json::Value = serde_json::from_str(&out).unwrap();
     assert_eq!(report[0]["verdict"], "conflict");
     assert_eq!(report[0]["patches"][0]["conflicts"][0]["near"].as_array().unwrap().len(), 2);
+    // A new file where a folder is, or below a file: 4, and `show` says the same.
+    host.put("linux/net/dev.c", DEV);
+    host.commit("once");
+    for (path, why) in [("net", "net is a folder"), ("Makefile/n.c", "Makefile is a file")] {
+        host.change_series("file = \"net/n.c\"\ncreate", &format!("file = \"{path}\"\ncreate"));
+        let (out, _) = host.generate(&[], 4);
+        assert!(out.contains(why), "{out}");
+        let (out, _) = host.run(&["show", "two", "--base", "../linux"], 4);
+        assert!(out.contains(why), "{out}");
+    }
     assert!(host.products().is_empty());
 }
 

@@ -80,9 +80,12 @@ fn one(tree: &mut Overlay<'_>, patch: &FilePatch) -> Result<(), Unfit> {
         ),
     };
     if let Some(to) = new.as_ref().filter(|n| old.as_ref() != Some(n))
-        && tree.get(to)?.is_some()
+        && let Some(what) = tree.obstacle(to)?
     {
-        return Err(unfit(to, "there is a file of that name already", Vec::new()));
+        return Err(unfit(to, what, Vec::new()));
+    }
+    if let Some(mode) = patch.new_mode.filter(|m| !matches!(m & 0o170_000, 0o100_000 | 0o120_000)) {
+        return Err(unfit(&name, format!("mode {mode:o} is no kind of file"), Vec::new()));
     }
     let content = content(tree, &name, entry.as_ref(), patch)?;
     if let Some(old) = old.as_ref().filter(|o| !patch.copy && new.as_ref() != Some(o)) {

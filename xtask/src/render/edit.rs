@@ -232,8 +232,7 @@ impl Editor<'_, '_, '_> {
                 return Ok(());
             }
             Deed::Rename(to) => {
-                if self.tree.get(to)?.is_some() {
-                    let what = format!("there is a file {to} already");
+                if let Some(what) = self.tree.obstacle(to)? {
                     return Err(self.conflict(edit, path, what, Vec::new()));
                 }
                 self.tree.put(to, places.entry.mode, file.bytes().to_vec());
@@ -342,8 +341,7 @@ impl Editor<'_, '_, '_> {
 
     fn create(&mut self, edit: &Edit, text: &Text, executable: bool) -> Result<(), Fault> {
         let Some(path) = edit.files.first() else { return Ok(()) };
-        if self.tree.get(path)?.is_some() {
-            let what = "there is a file of that name already".to_owned();
+        if let Some(what) = self.tree.obstacle(path)? {
             return Err(self.conflict(edit, path, what, Vec::new()));
         }
         let mut text = self.text(edit, text)?;

@@ -35,6 +35,10 @@ impl Source for StoreSource<'_> {
         Ok(blob.map(|b| SourceFile { mode: b.mode.raw(), bytes: b.bytes, scan: None }))
     }
 
+    fn is_folder(&self, path: &str) -> Result<bool> {
+        Ok(self.view.entry(path)?.is_some_and(|(mode, _)| mode == Mode::Dir))
+    }
+
     fn blob(&self, id: &str) -> Result<Option<Vec<u8>>> {
         if !id.bytes().all(|b| b.is_ascii_hexdigit()) {
             return Ok(None);

@@ -100,6 +100,28 @@ impl<'b> Overlay<'b> {
         }
     }
 
+    /// Why no file can be made at `path`: a file or folder of that name is there,
+    /// or the way to it goes through a file.
+    ///
+    /// # Errors
+    /// When the base cannot be read.
+    pub fn obstacle(&self, path: &str) -> Result<Option<String>> {
+        for (at, _) in path.match_indices('/') {
+            let parent = path.get(..at).unwrap_or_default();
+            if self.get(parent)?.is_some() {
+                return Ok(Some(format!("{parent} is a file")));
+            }
+        }
+        if self.get(path)?.is_some() {
+            return Ok(Some(format!("there is a file {path} already")));
+        }
+        let below = format!("{path}/");
+        let changes = self.changes.range(below.clone()..);
+        let mut inside = changes.take_while(|(p, _)| p.starts_with(&below)).map(|(_, e)| e);
+        let is_folder = inside.any(Option::is_some) || self.base.source().is_folder(path)?;
+        Ok(is_folder.then(|| format!("{path} is a folder")))
+    }
+
     /// Puts a file.
     pub fn put(&mut self, path: &str, mode: u32, bytes: Vec<u8>) {
         let text = match self.changes.get(path) {

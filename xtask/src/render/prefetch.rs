@@ -96,6 +96,10 @@ impl Source for Prefetched<'_> {
         }
     }
 
+    fn is_folder(&self, path: &str) -> Result<bool> {
+        self.source.is_folder(path)
+    }
+
     fn blob(&self, id: &str) -> Result<Option<Vec<u8>>> {
         self.source.blob(id)
     }

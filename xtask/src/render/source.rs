@@ -31,6 +31,12 @@ pub trait Source {
     /// When the tree cannot be read.
     fn read(&self, path: &str) -> Result<Option<SourceFile>>;
 
+    /// Whether there is a folder at `path`.
+    ///
+    /// # Errors
+    /// When the tree cannot be read.
+    fn is_folder(&self, path: &str) -> Result<bool>;
+
     /// A blob by its (abbreviated) id, for three-way application of diffs.
     ///
     /// # Errors
@@ -61,6 +67,11 @@ impl Memory {
 impl Source for Memory {
     fn read(&self, path: &str) -> Result<Option<SourceFile>> {
         Ok(self.files.get(path).map(|b| SourceFile { mode: PLAIN, bytes: b.clone(), scan: None }))
+    }
+
+    fn is_folder(&self, path: &str) -> Result<bool> {
+        let below = format!("{path}/");
+        Ok(self.files.range(below.clone()..).next().is_some_and(|(p, _)| p.starts_with(&below)))
     }
 
     fn blob(&self, id: &str) -> Result<Option<Vec<u8>>> {

@@ -274,10 +274,8 @@ fn every_deed() {
 #[test]
 fn conflicts_of_whole_files() {
     let cases = [
-        (
-            "file = \"f.c\"\ncreate = { text = \"x\" }",
-            "create in f.c: there is a file of that name already",
-        ),
+        ("file = \"f.c\"\ncreate = { text = \"x\" }", "create in f.c: there is a file f.c already"),
+        ("file = \"f.c/x\"\ncreate = { text = \"x\" }", "create in f.c/x: f.c is a file"),
         ("file = \"x.c\"\nremove = true", "remove in x.c: the base has no such file"),
         ("file = \"f.c\"\nrename = \"f.c\"", "rename in f.c: there is a file f.c already"),
         ("file = \"f.c\"\nadd-object = \"obj-y += x.o\"", "add-object in f.c: it has no obj- line"),
