@@ -329,7 +329,7 @@ fn verdicts_have_their_exit_codes_and_mail_nothing() {
 #[test]
 fn bad_input_is_told_with_its_place_and_leaves_nothing() {
     let cases = [
-        ("title =", "titel =", "series/two/series.toml:2:1: unknown key `titel`"),
+        ("title =", "tittle =", "series/two/series.toml:2:1: unknown key `tittle`"),
         ("insert-before = \"init.c\"", "insert-before = \"inti.c\"", "did you mean \"init.c\"?"),
         (
             "file = \"net/n.c\"\ncreate",

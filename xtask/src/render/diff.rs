@@ -59,6 +59,13 @@ pub fn apply(tree: &mut Overlay<'_>, diff: &[u8]) -> Result<(), Unfit> {
     for file in &files {
         one(tree, file)?;
     }
+    // When all is done: a file may take the place of a folder that goes.
+    for path in files.iter().filter_map(|f| f.new.as_deref()) {
+        let path = path_of(path)?;
+        if let Some(what) = tree.misplaced(&path)? {
+            return Err(unfit(&path, what, Vec::new()));
+        }
+    }
     Ok(())
 }
 
@@ -80,9 +87,9 @@ fn one(tree: &mut Overlay<'_>, patch: &FilePatch) -> Result<(), Unfit> {
         ),
     };
     if let Some(to) = new.as_ref().filter(|n| old.as_ref() != Some(n))
-        && let Some(what) = tree.obstacle(to)?
+        && tree.get(to)?.is_some()
     {
-        return Err(unfit(to, what, Vec::new()));
+        return Err(unfit(to, "there is a file of that name already", Vec::new()));
     }
     if let Some(mode) = patch.new_mode.filter(|m| !matches!(m & 0o170_000, 0o100_000 | 0o120_000)) {
         return Err(unfit(&name, format!("mode {mode:o} is no kind of file"), Vec::new()));

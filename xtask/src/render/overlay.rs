@@ -106,19 +106,33 @@ impl<'b> Overlay<'b> {
     /// # Errors
     /// When the base cannot be read.
     pub fn obstacle(&self, path: &str) -> Result<Option<String>> {
+        if self.get(path)?.is_some() {
+            return Ok(Some(format!("there is a file {path} already")));
+        }
+        self.misplaced(path)
+    }
+
+    /// Why no file can stand at `path`: it is a folder, or below a file.
+    ///
+    /// # Errors
+    /// When the base cannot be read.
+    pub fn misplaced(&self, path: &str) -> Result<Option<String>> {
         for (at, _) in path.match_indices('/') {
             let parent = path.get(..at).unwrap_or_default();
             if self.get(parent)?.is_some() {
                 return Ok(Some(format!("{parent} is a file")));
             }
         }
-        if self.get(path)?.is_some() {
-            return Ok(Some(format!("there is a file {path} already")));
-        }
         let below = format!("{path}/");
         let changes = self.changes.range(below.clone()..);
-        let mut inside = changes.take_while(|(p, _)| p.starts_with(&below)).map(|(_, e)| e);
-        let is_folder = inside.any(Option::is_some) || self.base.source().is_folder(path)?;
+        let (mut live, mut gone) = (false, false);
+        for (_, entry) in changes.take_while(|(p, _)| p.starts_with(&below)) {
+            live |= entry.is_some();
+            gone |= entry.is_none();
+        }
+        // A folder from which files were taken may be empty now: that is seen when
+        // the tree is written.
+        let is_folder = live || !gone && self.base.source().is_folder(path)?;
         Ok(is_folder.then(|| format!("{path} is a folder")))
     }
 

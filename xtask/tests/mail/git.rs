@@ -4,6 +4,8 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use xtask::mail::SIGNATURE;
+
 /// A repository in a temporary folder.
 pub struct Repo {
     dir: tempfile::TempDir,
@@ -119,7 +121,9 @@ impl Repo {
     pub fn format_patch(&self, folder: &str, args: &[&str]) -> Vec<(String, Vec<u8>)> {
         let folder = self.beside(folder);
         let folder_text = folder.to_str().unwrap().to_owned();
-        let mut all = vec!["format-patch", "-q", "-o", &folder_text];
+        // Ours signs with the version of one git, whichever is installed.
+        let signature = format!("--signature={SIGNATURE}");
+        let mut all = vec!["format-patch", "-q", "-o", &folder_text, &signature];
         all.extend(args);
         self.git(&all);
         let files = read_all(&folder);

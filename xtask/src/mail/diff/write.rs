@@ -34,10 +34,10 @@ pub fn file(repo: &Repository, change: Change, attributes: &Attributes<'_>) -> R
     written(change, old.as_ref(), new.as_ref())
 }
 
-/// As [`file`], with the content as bytes whatever it is: plain ASCII.
+/// As [`file()`], with the content as bytes whatever it is: plain ASCII.
 ///
 /// # Errors
-/// As [`file`].
+/// As [`file()`].
 pub fn as_bytes(
     repo: &Repository,
     change: Change,
