@@ -84,8 +84,9 @@ fn parse(output: &str, folder: &str) -> Told {
         };
         let text = format!("{} ({})", part(5), part(3).to_lowercase());
         let finding = Finding::new(part(4), place, text);
-        // It is a question, and the gate on MAINTAINERS answers it.
-        let question = part(4) == "FILE_PATH_CHANGES";
+        // Questions that other gates answer: the one on MAINTAINERS, and the one on
+        // trailers, which looks for a commit where the base has a history.
+        let question = matches!(part(4), "FILE_PATH_CHANGES" | "UNKNOWN_COMMIT_ID");
         told.findings.push((part(1).to_owned(), Finding { note: question, ..finding }));
     }
     told

@@ -25,6 +25,7 @@ pub fn check(s: &Submission) -> Result<Vec<Row>> {
     if let Some(cover) = &s.cover {
         let mut found = subject(&cover.subject, Subject::Cover);
         found.extend(body(&cover.body, 2, &[]));
+        found.extend(placeholders(&cover.subject).chain(placeholders(&cover.body)));
         if cover.body.trim().is_empty() {
             found.push(Finding::new("no-body", None, "the cover letter says nothing"));
         }
@@ -37,6 +38,19 @@ pub fn check(s: &Submission) -> Result<Vec<Row>> {
     Ok(rows)
 }
 
+/// What git and this tool's skeletons put where an author is to write.
+const PLACEHOLDERS: [&str; 4] = [
+    "*** SUBJECT HERE ***",
+    "*** BLURB HERE ***",
+    ": Add what the subject says",
+    "What the problem is, and whom it hurts.",
+];
+
+fn placeholders(text: &str) -> impl Iterator<Item = Finding> {
+    let found = PLACEHOLDERS.iter().filter(|p| text.contains(**p));
+    found.map(|p| Finding::new("placeholder", None, format!("\"{p}\" is still there")))
+}
+
 fn count(patches: usize) -> String {
     if patches == 1 { "1 patch".into() } else { format!("{patches} patches") }
 }
@@ -44,6 +58,7 @@ fn count(patches: usize) -> String {
 fn message(message: &str) -> Result<Vec<Finding>> {
     let (first, rest) = split_message(message);
     let mut found = subject(first, Subject::Patch);
+    found.extend(placeholders(message));
     if message.lines().nth(1).is_some_and(|l| !l.trim().is_empty()) {
         let text = "the second line is not blank: all of the first paragraph is the subject";
         found.push(Finding::new("subject-wrapped", line(2), text));
@@ -271,6 +286,13 @@ mod tests {
         s.cover = Some(Cover { subject: "net: x".into(), body: "Why.\n".into() });
         assert_eq!(row(&s).status, Status::Passed);
         assert_eq!(check(&s).unwrap()[0].status, Status::Passed);
+        s.cover = Some(Cover {
+            subject: "*** SUBJECT HERE ***".into(),
+            body: "\n*** BLURB HERE ***\n".into(),
+        });
+        let rows = check(&s).unwrap();
+        let rules = rows[0].findings.iter().filter(|f| f.rule == "placeholder");
+        assert_eq!(rules.count(), 2, "{rows:?}");
         s.cover = Some(Cover { subject: "x".repeat(76), body: " \n".into() });
         assert_eq!(check(&s).unwrap()[0].findings.len(), 3);
         s.list = None;

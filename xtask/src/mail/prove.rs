@@ -43,8 +43,9 @@ pub(super) fn prove_each(
     // A commit without parent begins from nothing.
     let base = repo.find_commit(first)?.parent(0).ok().map(|parent| parent.tree_id());
     // A receiver reads plain mails with the options that they need.
-    let options =
-        mailinfo::Options { keep_cr: input.transfer == Transfer::Raw, keep_non_patch: true };
+    // Brackets without the word PATCH go only as all brackets do.
+    let keep_non_patch = input.prefix.brackets(1, 1).contains("PATCH");
+    let options = mailinfo::Options { keep_cr: input.transfer == Transfer::Raw, keep_non_patch };
     let mut applier = Applier::reading(odb, base, options);
     for (mail, &id) in patches.into_iter().zip(input.commits) {
         let mail = mail.borrow();

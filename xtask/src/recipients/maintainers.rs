@@ -37,13 +37,16 @@ pub fn ask(
         return people(&lines);
     }
     let folder = tempfile::tempdir().at("create a folder in", &std::env::temp_dir())?;
-    let mut cmd = scripts.command("perl", SCRIPT)?.args([
-        // The history of a base is short or absent: who maintains it is what counts.
-        "--nogit",
-        "--nogit-fallback",
-        "--norolestats",
-        "--roles",
-    ]);
+    let mut cmd = scripts
+        .command("perl", SCRIPT)
+        .map_err(|e| e.hint("--no-maintainers asks nobody"))?
+        .args([
+            // The history of a base is short or absent: who maintains it is what counts.
+            "--nogit",
+            "--nogit-fallback",
+            "--norolestats",
+            "--roles",
+        ]);
     for (name, bytes) in mails {
         let file = folder.path().join(name);
         std::fs::write(&file, bytes).at("write", &file)?;

@@ -86,7 +86,11 @@ impl Checker<'_> {
             return Err(self.source.error_at(path, "a capture's name has letters, digits and _"));
         }
         if RESERVED.contains(&name) {
-            return Err(self.source.error_at(path, format!("\"{name}\" is a name of its own")));
+            let what = format!("\"{name}\" is a name of its own in templates");
+            return Err(self
+                .source
+                .error_at(path, what)
+                .hint(format!("another one than: {}", RESERVED.join(", "))));
         }
         Ok(())
     }
