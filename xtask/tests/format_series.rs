@@ -339,6 +339,22 @@ fn a_hostile_surrounding_changes_no_byte() {
     }
 }
 
+#[test]
+fn prerequisites_are_named() {
+    let repo = small();
+    let id = "ab".repeat(20);
+    let args = ["-2", "--base", "--prerequisite=message-id: <a@b>", "--prerequisite"];
+    let patch = format!("patch-id: {id}");
+    let output = run(&repo, &[&args[..], &[&patch]].concat());
+    assert!(output.status.success(), "{}", stderr(&output));
+    let first = String::from_utf8(read_all(&repo.beside("mails"))[0].1.clone()).unwrap();
+    let base = repo.id("HEAD~2");
+    let want = format!(
+        "\nbase-commit: {base}\nprerequisite-message-id: <a@b>\nprerequisite-patch-id: {id}\n-- \n"
+    );
+    assert!(first.contains(&want), "{first}");
+}
+
 /// Bad input: the exit code, what the message says, and that nothing is written.
 #[test]
 fn bad_input() {
@@ -352,6 +368,7 @@ fn bad_input() {
         (vec!["HEAD~1", "--date", "soon"], 2, "soon"),
         (vec!["HEAD~1", "--prefix", "a]"], 2, "brackets"),
         (vec!["HEAD~1", "--change-id", "a b"], 2, "change id"),
+        (vec!["HEAD~1", "--prerequisite", "x: y"], 2, "kind of prerequisite"),
         (vec!["HEAD~1", "--in-reply-to", "x"], 2, "message id"),
         (vec!["HEAD~1", "--cover-letter=/nosuch"], 3, "/nosuch"),
         (vec!["HEAD"], 2, "line 2 below its subject"),

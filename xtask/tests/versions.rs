@@ -126,6 +126,10 @@ impl Host {
             sent_at: "2024-11-29T12:00:00Z".into(),
             base: "linux".into(),
             base_commit: report[0]["base"]["commit"].as_str().unwrap().into(),
+            onto: report[0]["prerequisites"]
+                .as_array()
+                .and_then(|all| all.last()?["commits"].as_array()?.last()?.as_str())
+                .map(str::to_owned),
             head: report[0]["commit"].as_str().unwrap().into(),
             message_id: message_id.clone(),
             mails: mails.iter().map(|m| m.0.clone()).collect(),
@@ -201,4 +205,166 @@ fn the_range_diff_is_against_what_was_sent() {
     fs::write(&record, text.replace(&base, &"1".repeat(40))).unwrap();
     let (_, err) = host.generate("one", &["-v", "4", "--range-diff"], 3);
     assert!(err.contains("is not in the store"), "{err}");
+}
+
+const SIGNED: &str = "Signed-off-by: Björn Töpel <bjorn@example.org>";
+
+/// A series of one patch that replaces a line; `more` stands above its patch.
+fn on_top(title: &str, more: &str, from: &str, to: &str) -> String {
+    format!(
+        "title = \"{title}\"\nchange-id = \"20241130-{title}-0123456789ab\"\n\
+         author = \"Björn Töpel <bjorn@example.org>\"\ndate = 2024-11-30T12:00:00Z\n{more}\n\
+         [[patch]]\nname = \"only\"\nmessage = {{ text = \"net: {title}\\n\\nWhy.\\n\\n{SIGNED}\" }}\n\
+         [[patch.edit]]\nfile = \"net/dev.c\"\nat = {{ text = \"{from}\" }}\nreplace = {{ text = \"{to}\" }}\n"
+    )
+}
+
+fn tracking(mail: &str) -> Vec<&str> {
+    let is = |l: &&str| l.starts_with("base-commit: ") || l.starts_with("prerequisite-");
+    mail.lines().filter(is).collect()
+}
+
+#[test]
+fn a_series_is_rendered_on_top_of_what_it_needs() {
+    let host = Host::new();
+    let needs = "[[prerequisites]]\nseries = \"one\"\n";
+    host.series("two", &on_top("two", needs, "int b1;", "int b2;"));
+    // Through another series, and directly: once.
+    let both = "[[prerequisites]]\nseries = \"two\"\n[[prerequisites]]\nseries = \"one\"\n\
+                [[prerequisites]]\nmessage-id = \"<m@example.org>\"\n";
+    host.series("three", &on_top("three", both, "int b2;", "int b3;"));
+    host.generate("one", &[], 0);
+    let ones: String = host.mails().iter().skip(1).map(|m| m.1.clone()).collect();
+    host.put("ones", &ones);
+    let ids = Command::new("git")
+        .args(["patch-id", "--stable"])
+        .stdin(fs::File::open(host.path("ones")).unwrap())
+        .output()
+        .unwrap();
+    let ids = String::from_utf8(ids.stdout).unwrap();
+    let ids: Vec<&str> = ids.lines().map(|l| l.split(' ').next().unwrap()).collect();
+    assert_eq!(ids.len(), 2);
+
+    let (out, _) = host.generate("two", &["--branch", "two"], 0);
+    let report: serde_json::Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(report[0]["prerequisites"][0]["verdict"], "applies");
+    assert_eq!(
+        host.git(&["log", "--format=%s", "--reverse", "main..two"]),
+        "net: a\nnet: b\nnet: two"
+    );
+    let mails = host.mails();
+    assert_eq!(mails.len(), 1);
+    let base = format!("base-commit: {}", host.git(&["rev-parse", "main"]));
+    let change = "prerequisite-change-id: 20241129-one-431ffd03aa5e:v1".to_owned();
+    let patch = |id: &&str| format!("prerequisite-patch-id: {id}");
+    let mut want = vec![base, change];
+    want.extend(ids.iter().map(patch));
+    assert_eq!(tracking(&mails[0].1), want);
+    // git itself names the same patches in the same order.
+    let git = host.git(&["format-patch", "--stdout", "--base=main", "two~1..two"]);
+    want.remove(1);
+    assert_eq!(tracking(&git), want);
+
+    let (out, _) = host.generate("three", &["--branch", "three"], 0);
+    let report: serde_json::Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(report[0]["prerequisites"].as_array().unwrap().len(), 2);
+    assert_eq!(host.git(&["rev-list", "--count", "main..three"]), "4");
+    assert_eq!(host.git(&["rev-parse", "three~1"]), host.git(&["rev-parse", "two"]));
+    let mails = host.mails();
+    let lines = tracking(&mails[0].1);
+    assert_eq!(lines.len(), 1 + 3 + 2 + 1, "{lines:?}");
+    assert_eq!(lines[4], "prerequisite-change-id: 20241130-two-0123456789ab:v1");
+    assert_eq!(lines[6], "prerequisite-message-id: <m@example.org>");
+
+    // What was sent becomes commits again on what it stood on.
+    host.send("two", 1);
+    host.series("two", &on_top("two", needs, "int b1;", "int b4;"));
+    host.generate("two", &["-v", "2", "--range-diff", "--branch", "two-v2"], 0);
+    let args = ["-v2", "--range-diff=one-v1..two-v1", "one-v1..two-v2"];
+    host.git(&["branch", "-f", "one-v1", "two-v1~1"]);
+    let git = host.git(&[&["format-patch", "--stdout", "--base=main"], &args[..]].concat());
+    assert_eq!(block(&host.mails()[0].1), block(&git));
+
+    // What the cover sums up is this series' alone.
+    let four = ONE
+        .replace("-one-", "-four-")
+        .replace("\n[[patch]]\nname = \"a\"", &format!("{needs}\n[[patch]]\nname = \"a\""));
+    let four = four.replace("int a", "int m").replace("int b", "int n");
+    host.series("four", &four);
+    host.generate("four", &["--branch", "four"], 0);
+    let mails = host.mails();
+    assert_eq!(mails.len(), 3);
+    let stat = host.git(&["diff", "--stat", "four~2..four"]);
+    assert!(mails[0].1.contains(&format!("\n {}\n", stat.trim())), "{stat}\n{}", mails[0].1);
+
+    let (out, _) = host.run(&["generate-series", "two", "--base", "../linux"], 0);
+    assert!(out.contains("on one v1, 2 patches: applies"), "{out}");
+    let (out, _) = host.run(&["show", "two", "--base", "../linux"], 0);
+    assert!(out.contains("applies"), "{out}");
+}
+
+#[test]
+fn what_is_wrong_below_is_told() {
+    let host = Host::new();
+    let needs = "[[prerequisites]]\nseries = \"one\"\n";
+    let has = |what: &str| {
+        ONE.replace("\n[[patch]]\nname = \"a\"", &format!("{what}\n\n[[patch]]\nname = \"a\""))
+    };
+    // The base has it: nothing lies between, and nothing is named.
+    host.series(
+        "one",
+        &has("absorbed = { text = \"int a;\", file = \"net/dev.c\", why = \"there\" }"),
+    );
+    host.series("two", &on_top("two", needs, "int b;", "int b2;"));
+    let (out, _) = host.generate("two", &["--branch", "two"], 0);
+    let report: serde_json::Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(report[0]["prerequisites"][0]["verdict"], "absorbed");
+    assert_eq!(host.git(&["rev-list", "--count", "main..two"]), "1");
+    assert_eq!(tracking(&host.mails()[0].1).len(), 1);
+    // It is blocked, or in conflict: so is all that stands on it.
+    host.series(
+        "three",
+        &on_top("three", "[[prerequisites]]\nseries = \"two\"\n", "int b2;", "int b3;"),
+    );
+    for (one, says) in [
+        (has("needs = { since = \"7.0\", why = \"too old\" }"), "one itself is blocked: "),
+        (ONE.replace("\"int a;\"", "\"int z;\""), "one itself is conflict"),
+    ] {
+        host.series("one", &one);
+        for name in ["two", "three"] {
+            let (out, _) = host.generate(name, &[], 1);
+            let report: serde_json::Value = serde_json::from_str(&out).unwrap();
+            assert_eq!(report[0]["verdict"], "blocked", "{out}");
+            assert_eq!(report[0]["lacks"], "the series one, a prerequisite");
+            assert!(report[0]["why"].as_str().unwrap().contains(says), "{out}");
+            let (out, _) = host.run(&["show", name, "--base", "../linux"], 0);
+            assert!(out.contains("the series one, a prerequisite"), "{out}");
+        }
+    }
+    // Wrong in itself: told with its place, by whatever loads it.
+    host.series("one", &has(""));
+    for (more, says) in [
+        ("series = \"oen\"", "did you mean \"one\"?"),
+        ("series = \"../one\"", "no series"),
+        ("series = \"two\"", "which needs"),
+        ("message-id = \"x\"", "left@right"),
+        ("patch-id = \"abc\"", "40 hex digits"),
+        ("change-id = \"20241130-x-0123456789ab\"", ":vN"),
+        ("series = \"one\"\nmessage-id = \"a@b\"", "exactly one thing"),
+        ("", "exactly one thing"),
+        ("series = \"one\"\n[[prerequisites]]\nseries = \"one\"", "a second time"),
+    ] {
+        host.series(
+            "two",
+            &on_top("two", &format!("[[prerequisites]]\n{more}\n"), "int b;", "int c;"),
+        );
+        let (_, err) = host.generate("two", &[], 2);
+        assert!(err.contains(says) && err.contains("series/two/series.toml:"), "{more}: {err}");
+    }
+    host.series(
+        "two",
+        &on_top("two", "[[prerequisites]]\nseries = \"three\"\n", "int b;", "int c;"),
+    );
+    let (_, err) = host.run(&["show", "two"], 2);
+    assert!(err.contains("\"two\", which needs \"three\", which needs \"two\""), "{err}");
 }

@@ -12,8 +12,8 @@ use crate::error::{Error, IoContext as _, Result};
 use crate::host::atomic;
 use crate::mail::range_diff::{self, CREATION_FACTOR, Range};
 use crate::mail::{
-    self, Cover, Date, Faults, Mail, MailInput, Person, Prefix, RangeDiff, Thread, Tracking,
-    Transfer,
+    self, Cover, Date, Faults, Mail, MailInput, Person, Prefix, Prerequisite, RangeDiff, Thread,
+    Tracking, Transfer,
 };
 use crate::tree;
 
@@ -72,6 +72,10 @@ pub struct FormatSeries {
     /// `base-commit:` with the commit that the range begins from.
     #[arg(long)]
     base: bool,
+    /// What has to be applied first: `patch-id: ID`, `message-id: ID` or
+    /// `change-id: ID:vN`, as b4 takes them.
+    #[arg(long, value_name = "KIND: ID")]
+    prerequisite: Vec<String>,
     /// `change-id:`, and what message ids begin with.
     #[arg(long, value_name = "ID")]
     change_id: Option<String>,
@@ -203,7 +207,11 @@ impl FormatSeries {
         input.tracking = Tracking {
             base_commit: first.filter(|_| self.base).and_then(|c| c.parent_id(0).ok()),
             change_id: self.change_id.clone(),
-            prerequisites: Vec::new(),
+            prerequisites: self
+                .prerequisite
+                .iter()
+                .map(|text| Prerequisite::parse(text))
+                .collect::<Result<_>>()?,
         };
         input.range_diff = self.difference(repo, commits)?;
         input.transfer = match self.transfer {

@@ -15,7 +15,7 @@ use crate::error::{Error, IoContext as _, Result};
 use crate::host::atomic;
 use crate::mail::diff::ahead::Ahead;
 use crate::mail::{self, Mail};
-use crate::render::{self, Choice, RenderOptions, Rendering, Step, Verdict};
+use crate::render::{self, Below, Choice, RenderOptions, Rendering, Step, Verdict};
 use crate::series::{self, Series};
 use crate::tree::{self, Base, KernelVersion, Oid, Store};
 
@@ -70,6 +70,7 @@ struct Report {
     base: BaseReport,
     #[serde(flatten)]
     verdict: Verdict,
+    prerequisites: Vec<NeededReport>,
     patches: Vec<PatchReport>,
     commit: String,
     tree: String,
@@ -84,6 +85,16 @@ struct BaseReport {
     commit: String,
     version: KernelVersion,
     origin: String,
+}
+
+/// A series that lies below.
+#[derive(Debug, Serialize)]
+struct NeededReport {
+    series: String,
+    version: u32,
+    #[serde(flatten)]
+    verdict: Verdict,
+    commits: Vec<String>,
 }
 
 #[derive(Debug, Serialize)]
@@ -177,8 +188,9 @@ impl GenerateSeries {
             return Ok(report);
         }
         let commits = rendering.commits();
-        let mut input = series_mail::input(series, rendering, &commits, self.rfc, self.resend)?;
-        input.range_diff = self.previous.of_series(store, series, base.commit, &commits)?;
+        let mut input =
+            series_mail::input(store.repo(), series, rendering, &commits, self.rfc, self.resend)?;
+        input.range_diff = self.previous.of_series(store, series, rendering.onto, &commits)?;
         let (files, to_file) = channel();
         let filing = scope.spawn({
             let folder = folder.clone();
@@ -236,7 +248,8 @@ impl GenerateSeries {
 /// The diffs of a rendering, begun while its later patches are still rendered.
 struct RenderedDiffs<'scope, 'env> {
     ahead: Ahead<'scope, 'env>,
-    base: Oid,
+    /// What the first patch is rendered onto.
+    base: Option<Oid>,
     has_cover: bool,
     /// How many patches change a file.
     changed: BTreeMap<String, usize>,
@@ -252,12 +265,13 @@ impl<'scope, 'env> RenderedDiffs<'scope, 'env> {
         // One processor is busy with the rendering.
         let ahead = Ahead::new(scope, store.repo().path().to_owned(), Some(base.tree), 1);
         let has_cover = series.cover.is_some();
-        RenderedDiffs { ahead, base: base.tree, has_cover, changed: BTreeMap::new() }
+        RenderedDiffs { ahead, base: None, has_cover, changed: BTreeMap::new() }
     }
 
     /// Begins the diff of a patch and, of files that a patch before it changed,
     /// what the diffstat of the whole series needs: mostly no later one does.
     fn begin(&mut self, step: Step<'_>) {
+        self.base.get_or_insert(step.before);
         self.ahead.begin((Some(step.before), step.after));
         for path in step.changes.keys() {
             *self.changed.entry(path.clone()).or_default() += 1;
@@ -277,7 +291,7 @@ impl<'scope, 'env> RenderedDiffs<'scope, 'env> {
 
     fn begin_paths(&mut self, after: Oid, paths: Vec<String>) {
         if self.has_cover && !paths.is_empty() {
-            self.ahead.begin_paths((Some(self.base), after), paths);
+            self.ahead.begin_paths((self.base, after), paths);
         }
     }
 }
@@ -323,6 +337,7 @@ impl Report {
                 origin: base.origin.clone(),
             },
             verdict: rendering.state.clone(),
+            prerequisites: rendering.below.iter().filter_map(NeededReport::of).collect(),
             patches: rendering
                 .patches
                 .iter()
@@ -343,6 +358,18 @@ impl Report {
     }
 }
 
+impl NeededReport {
+    fn of(below: &Below) -> Option<NeededReport> {
+        let Below::Series { name, version, verdict, commits, .. } = below else { return None };
+        Some(NeededReport {
+            series: name.clone(),
+            version: *version,
+            verdict: verdict.clone(),
+            commits: commits.iter().map(ToString::to_string).collect(),
+        })
+    }
+}
+
 fn human(w: &mut dyn std::io::Write, r: &Report) -> std::io::Result<()> {
     let word = r.verdict.word();
     writeln!(
@@ -350,6 +377,10 @@ fn human(w: &mut dyn std::io::Write, r: &Report) -> std::io::Result<()> {
         "{} v{} on {} (Linux {}): {word}",
         r.series, r.version, r.base.name, r.base.version
     )?;
+    for n in &r.prerequisites {
+        let verdict = n.verdict.to_string().replace('\n', "\n  ");
+        writeln!(w, "  on {} v{}, {} patches: {verdict}", n.series, n.version, n.commits.len())?;
+    }
     for p in &r.patches {
         match (&p.commit, &p.subject) {
             (Some(commit), Some(subject)) => {

@@ -87,8 +87,10 @@ pub struct Material {
     pub name: String,
     /// For the report: the base's name.
     pub base_name: String,
-    /// The base's commit.
+    /// The commit that the first patch stands on.
     pub base: Oid,
+    /// The base's commit: another one where prerequisites lie between.
+    pub base_commit: Oid,
     commits: Vec<Oid>,
     names: Vec<String>,
     /// Everything of the mails but commits and recipients.
@@ -167,6 +169,7 @@ impl What {
             name: range.to_owned(),
             base_name,
             base,
+            base_commit: base,
             names: (1..=commits.len()).map(|n| n.to_string()).collect(),
             commits,
             template,
@@ -198,9 +201,10 @@ impl What {
             return Err(Error::usage(format!("series {name}")).found("it was not rendered"));
         };
         let commits = rendering.commits();
-        let mut template = series_mail::input(series, rendering, &[], self.rfc, false)?;
+        let mut template =
+            series_mail::input(kernel.store.repo(), series, rendering, &[], self.rfc, false)?;
         template.range_diff =
-            self.previous.of_series(&kernel.store, series, kernel.base.commit, &commits)?;
+            self.previous.of_series(&kernel.store, series, rendering.onto, &commits)?;
         let sender = match self.sender()? {
             Some(sender) => sender,
             None => Person::new(&series.author.name, &series.author.email),
@@ -211,7 +215,8 @@ impl What {
         Ok(Material {
             name: series.name.clone(),
             base_name: kernel.base.name.clone(),
-            base: kernel.base.commit,
+            base: rendering.onto,
+            base_commit: kernel.base.commit,
             names: applied.iter().map(|p| p.name.clone()).collect(),
             commits,
             template,

@@ -1,18 +1,24 @@
 //! What the mails of a rendered series are made of: its own data, put in the
 //! form that the mail module takes.
 
+use git2::Repository;
+
 use crate::error::Result;
-use crate::mail::{Changes, Cover, Date, MailInput, Person, Prefix, Thread, Tracking};
-use crate::render::Rendering;
+use crate::mail::{
+    Changes, Cover, Date, MailInput, Person, Prefix, Prerequisite, Thread, Tracking, patch_id,
+};
+use crate::render::{Below, Rendering};
 use crate::send::record;
 use crate::series::{Series, model};
 use crate::tree::Oid;
 
-/// The mails of `rendering`; `commits` are its commits.
+/// The mails of `rendering`; `commits` are its commits, in `repo`.
 ///
 /// # Errors
-/// When an address or the date is not well-formed.
+/// When an address or the date is not well-formed, or git is missing where
+/// prerequisites need it.
 pub fn input<'c>(
+    repo: &Repository,
     series: &Series,
     rendering: &Rendering,
     commits: &'c [Oid],
@@ -44,10 +50,30 @@ pub fn input<'c>(
     input.tracking = Tracking {
         base_commit: Some(rendering.base.commit),
         change_id: series.change_id.clone(),
-        prerequisites: Vec::new(),
+        prerequisites: prerequisites(repo, rendering)?,
     };
     input.changelog = changelog(series)?;
     Ok(input)
+}
+
+/// What is named below base-commit: each series with the ids of its patches, as
+/// b4 does. What the base has already is needed no more.
+fn prerequisites(repo: &Repository, rendering: &Rendering) -> Result<Vec<Prerequisite>> {
+    let mut all = Vec::new();
+    for below in &rendering.below {
+        match below {
+            Below::Elsewhere(one) => all.push(one.clone()),
+            Below::Series { change_id, version, commits, .. } => {
+                if commits.is_empty() {
+                    continue;
+                }
+                all.extend(change_id.clone().map(|id| Prerequisite::Change(id, *version)));
+                let ids = patch_id::stable(repo, commits)?;
+                all.extend(ids.into_iter().map(Prerequisite::Patch));
+            }
+        }
+    }
+    Ok(all)
 }
 
 /// The changes up to this version that say something, newest first. The version

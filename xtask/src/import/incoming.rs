@@ -34,7 +34,7 @@ pub struct Incoming {
     pub base_commit: Option<Oid>,
     /// The base that its source names: a spec.
     pub base: Option<String>,
-    /// `prerequisite-…:` lines, which have no place in a series yet.
+    /// `prerequisite-…:` lines.
     pub prerequisites: Vec<String>,
     /// The patches.
     pub patches: Vec<IncomingPatch>,

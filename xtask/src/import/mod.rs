@@ -80,9 +80,6 @@ pub fn import(
 ) -> Result<Imported> {
     let mut warnings = std::mem::take(&mut incoming.warnings);
     let trees = trees::after_each(store, base.tree, &incoming.patches, &mut warnings)?;
-    if !incoming.prerequisites.is_empty() {
-        warnings.push("what it needs first is kept as a comment only".to_owned());
-    }
     let change_id = match incoming.change_id.as_deref() {
         Some(id) if well_formed(id) => id.to_owned(),
         Some(id) => {

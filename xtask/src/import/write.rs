@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use jiff::tz::Offset;
 
 use crate::error::Result;
-use crate::mail::{Date, Person};
+use crate::mail::{Date, Person, Prerequisite};
 use crate::series::draft::Draft;
 use crate::series::toml_text;
 
@@ -82,7 +82,6 @@ impl Writer<'_> {
     fn head(&mut self, incoming: &Incoming, frame: &Frame<'_>) -> Result<()> {
         self.toml.push_str("#:schema ../series.schema.json\n");
         self.comment(&format!("Imported from {}.", incoming.origin));
-        self.comment(&incoming.prerequisites.join("\n"));
         self.toml.push('\n');
         let first = incoming.patches.first().map_or("", IncomingPatch::subject);
         let title = incoming.cover.as_ref().map(|(title, _)| title.trim());
@@ -127,7 +126,35 @@ impl Writer<'_> {
                 self.key("link", &toml_text::string(link));
             }
         }
+        self.prerequisites(incoming);
         Ok(())
+    }
+
+    /// What it needs first; a line that is of no known form stays as a comment.
+    fn prerequisites(&mut self, incoming: &Incoming) {
+        let mut seen = Vec::new();
+        for line in &incoming.prerequisites {
+            let text = line.strip_prefix("prerequisite-").unwrap_or(line);
+            let Ok(one) = Prerequisite::parse(text) else {
+                self.toml.push('\n');
+                self.comment(line);
+                continue;
+            };
+            if seen.contains(&one) {
+                continue;
+            }
+            self.toml.push_str("\n[[prerequisites]]\n");
+            match &one {
+                Prerequisite::Change(id, version) => {
+                    self.key("change-id", &toml_text::string(&format!("{id}:v{version}")));
+                }
+                Prerequisite::Message(id) => self.key("message-id", &toml_text::string(id)),
+                Prerequisite::Patch(id) => {
+                    self.key("patch-id", &toml_text::string(&id.to_string()));
+                }
+            }
+            seen.push(one);
+        }
     }
 
     fn patch(

@@ -33,6 +33,7 @@
 pub mod address;
 pub mod apply;
 pub mod body;
+pub mod borrowed;
 pub mod commit;
 pub mod cover;
 pub mod dates;
@@ -45,6 +46,7 @@ pub mod mailinfo;
 pub mod mbox;
 pub mod message;
 pub mod mime;
+pub mod patch_id;
 pub mod person;
 mod prove;
 pub mod range_diff;

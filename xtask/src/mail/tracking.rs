@@ -27,6 +27,42 @@ pub enum Prerequisite {
     Patch(Oid),
 }
 
+impl Prerequisite {
+    /// Reads one as `b4 prep --edit-deps` takes it: `patch-id: ID`,
+    /// `message-id: <ID>` or `change-id: ID:vN`.
+    ///
+    /// # Errors
+    /// When it is none of them, or its id is not well-formed.
+    pub fn parse(text: &str) -> Result<Prerequisite> {
+        let bad = |what: &str| {
+            Error::usage(format!("the prerequisite \"{}\"", text.escape_debug()))
+                .found(what)
+                .hint("write it as patch-id: ID, message-id: ID or change-id: ID:vN")
+        };
+        let (kind, value) = text.split_once(':').ok_or_else(|| bad("it does not say its kind"))?;
+        let value = value.trim();
+        match kind.trim() {
+            "patch-id" => match value.parse() {
+                Ok(id) if value.len() == 40 => Ok(Prerequisite::Patch(id)),
+                _ => Err(bad("a patch id has 40 hex digits")),
+            },
+            "message-id" => {
+                let id = value.trim_start_matches('<').trim_end_matches('>');
+                message_id(id)?;
+                Ok(Prerequisite::Message(id.to_owned()))
+            }
+            "change-id" => {
+                let (id, version) = value.rsplit_once(":v").unwrap_or_default();
+                let version = version.parse().ok().filter(|&v| v > 0);
+                let version = version.ok_or_else(|| bad("it does not end in :vN"))?;
+                change_id(id)?;
+                Ok(Prerequisite::Change(id.to_owned(), version))
+            }
+            _ => Err(bad("no such kind of prerequisite")),
+        }
+    }
+}
+
 impl Tracking {
     /// Appends the lines, with a blank one before them; nothing when there are none.
     pub fn write(&self, out: &mut Vec<u8>) {
@@ -121,6 +157,34 @@ mod tests {
                 "ab".repeat(20)
             )
         );
+    }
+
+    #[test]
+    fn prerequisites_are_read_as_b4_writes_them() {
+        let patch = "ab".repeat(20);
+        for (text, want) in [
+            (
+                "change-id: 20241101-y-000000000000:v2",
+                Some("change-id: 20241101-y-000000000000:v2"),
+            ),
+            ("message-id: <m@x>", Some("message-id: <m@x>")),
+            ("message-id:m@x", Some("message-id: <m@x>")),
+            (&format!("patch-id: {patch}"), Some(&*format!("patch-id: {patch}"))),
+            ("patch-id: abc", None),
+            ("change-id: 20241101-y-000000000000", None),
+            ("change-id: a:v0", None),
+            ("change-id: a b:v1", None),
+            ("message-id: x", None),
+            ("base-commit: v6.9", None),
+            ("", None),
+        ] {
+            let mut out = Vec::new();
+            if let Ok(one) = Prerequisite::parse(text) {
+                Tracking { prerequisites: vec![one], ..Tracking::default() }.write(&mut out);
+            }
+            let want = want.map(|w| format!("\nprerequisite-{w}\n")).unwrap_or_default();
+            assert_eq!(String::from_utf8(out).unwrap(), want, "{text}");
+        }
     }
 
     #[test]

@@ -9,6 +9,7 @@ use crate::series::model::{Date, Person, Series};
 use crate::series::version::Version;
 use crate::tree::{Base, CommitSpec, Mode, Oid, Signature, Store, TreeEdit, TreeView, commit};
 
+use super::below::Ground;
 use super::overlay::Changes;
 use super::plan::{Plan, PlannedPatch};
 use super::source::{Source, SourceFile};
@@ -67,10 +68,9 @@ pub struct Executor<'a> {
 }
 
 impl<'a> Executor<'a> {
-    /// Begins on a base.
+    /// Begins on a commit with its tree.
     #[must_use]
-    pub fn new(store: &'a Store, series: &'a Series, base: &Base) -> Executor<'a> {
-        let (head, tree) = (base.commit, base.tree);
+    pub fn new(store: &'a Store, series: &'a Series, (head, tree): (Oid, Oid)) -> Executor<'a> {
         Executor { store, series, head, tree, made: 0, patches: Vec::new() }
     }
 
@@ -115,12 +115,25 @@ impl<'a> Executor<'a> {
         Ok(trees)
     }
 
-    /// What was made.
+    /// The last commit with its tree.
     #[must_use]
-    pub fn rendering(self, base: &Base, plan: Plan) -> Rendering {
+    pub fn top(&self) -> (Oid, Oid) {
+        (self.head, self.tree)
+    }
+
+    /// The commits so far.
+    pub fn commits(&self) -> impl Iterator<Item = Oid> {
+        self.patches.iter().filter_map(|p| p.commit)
+    }
+
+    /// What was made on top of `ground`.
+    #[must_use]
+    pub fn rendering(self, base: &Base, ground: Ground, plan: Plan) -> Rendering {
         Rendering {
             series: self.series.name.clone(),
             base: base.clone(),
+            below: ground.below,
+            onto: ground.onto.0,
             patches: self.patches,
             head: self.head,
             tree: self.tree,

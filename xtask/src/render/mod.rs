@@ -1,6 +1,7 @@
 //! Renders series onto trees: probes are asked, edits are planned over a source
 //! of files, and the plan is executed as commits in the store.
 
+pub mod below;
 pub mod cocci;
 pub mod deed;
 pub mod diff;
@@ -24,6 +25,7 @@ use crate::series::model::Date;
 use crate::series::{Series, load_mutants};
 use crate::tree::{Base, CommitSpec, Oid, Store, commit};
 
+pub use below::Below;
 pub use plan::Choice;
 pub use verdict::{Conflict, Verdict};
 
@@ -41,6 +43,11 @@ pub struct Rendering {
     pub series: String,
     /// The base.
     pub base: Base,
+    /// What it needs first, in order.
+    pub below: Vec<Below>,
+    /// The commit that its first patch stands on: the last one of what it needs
+    /// first, else the base's.
+    pub onto: Oid,
     /// Each patch that was asked for, with its verdict.
     pub patches: Vec<RenderedPatch>,
     /// The last commit; the base's where nothing applies.
@@ -114,7 +121,8 @@ pub fn render_each(
     made: &mut dyn FnMut(Step<'_>),
 ) -> Result<Rendering> {
     let facts = execute::facts(base);
-    let mut executor = execute::Executor::new(store, series, base);
+    let ground = below::render(store, series, base)?;
+    let mut executor = execute::Executor::new(store, series, ground.onto);
     let mut refused = None;
     let mut judged = |planned: &plan::PlannedPatch| {
         if refused.is_some() {
@@ -127,13 +135,16 @@ pub fn render_each(
         }
     };
     let optional = &options.optional;
-    let plan = std::thread::scope(|scope| {
-        let source = prefetch::Prefetched::begin(scope, store, base.tree, series)?;
-        plan::plan_each(series, &facts, &source, optional, &cocci::Spatch, &mut judged)
-    })?;
+    let plan = match &ground.lacking {
+        Some(verdict) => below::withheld(series, optional, verdict, &mut judged)?,
+        None => std::thread::scope(|scope| {
+            let source = prefetch::Prefetched::begin(scope, store, ground.onto.1, series)?;
+            plan::plan_each(series, &facts, &source, optional, &cocci::Spatch, &mut judged)
+        })?,
+    };
     match refused {
         Some(e) => Err(e),
-        None => Ok(executor.rendering(base, plan)),
+        None => Ok(executor.rendering(base, ground, plan)),
     }
 }
 
@@ -149,7 +160,7 @@ pub fn judge(
 ) -> Result<plan::Plan> {
     let source = execute::StoreSource::new(store, base.tree);
     let facts = execute::facts(base);
-    plan::plan(series, &facts, &source, &options.optional, &cocci::Spatch)
+    below::judge(series, &facts, &source, &options.optional, &cocci::Spatch)
 }
 
 /// A commit on top of a rendering that breaks it on purpose; `None` where the

@@ -46,7 +46,7 @@ impl Choice {
         Ok(())
     }
 
-    fn takes(&self, patch: &Patch) -> bool {
+    pub(super) fn takes(&self, patch: &Patch) -> bool {
         !patch.optional || self.all || self.with.contains(&patch.name)
     }
 }

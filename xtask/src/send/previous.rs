@@ -40,10 +40,13 @@ pub fn commits(store: &Store, sent: &Sent) -> Result<Range> {
     let meta = &sent.meta;
     let v = format!("v{} as it was sent at {}", meta.version, meta.sent_at);
     let bad = |e: git2::Error| Error::usage(v.clone()).found(e.message().to_owned());
-    let base: Oid = meta.base_commit.parse().map_err(bad)?;
+    let base: Oid = meta.onto.as_ref().unwrap_or(&meta.base_commit).parse().map_err(bad)?;
     let tree = store.repo().find_commit(base).map(|c| c.tree_id()).map_err(|_| {
         Error::host(v.clone())
-            .found(format!("its base {}, commit {base}, is not in the store", meta.base))
+            .found(match &meta.onto {
+                None => format!("its base {}, commit {base}, is not in the store", meta.base),
+                Some(_) => format!("what it stood on, commit {base}, is not in the store"),
+            })
             .hint(format!("cargo xtask bases import {}", meta.base))
             .hint("or name another version, or a range, with --range-diff=PREVIOUS")
     })?;

@@ -37,6 +37,10 @@ pub struct Meta {
     pub base: String,
     /// The base's commit.
     pub base_commit: String,
+    /// The commit that the first patch stands on, where other series that it
+    /// needs first lie between the base and it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub onto: Option<String>,
     /// The last commit.
     pub head: String,
     /// The first mail's id, without brackets; what the next version links to.
@@ -134,6 +138,7 @@ mod tests {
             sent_at: "2024-11-29T12:00:00Z".into(),
             base: "6.12".into(),
             base_commit: "0".repeat(40),
+            onto: None,
             head: "1".repeat(40),
             message_id: message_id(&mails[0].bytes).unwrap(),
             mails: mails.iter().map(|m| m.file_name.clone()).collect(),

@@ -95,6 +95,7 @@ pub(super) fn series(
             .map(|(name, p)| Ok((name.clone(), c.named_probe(p, &root.key("probes").key(name))?)))
             .collect::<Result<_>>()?,
         changelog: c.changelog(raw, &root.key("changelog"))?,
+        prerequisites: c.prerequisites(&raw.prerequisites, &root.key("prerequisites"))?,
         patches,
         tests: c.tests(&raw.test, &root.key("test"))?,
     })

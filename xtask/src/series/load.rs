@@ -8,6 +8,7 @@ use crate::error::{Error, IoContext, Result};
 use super::check;
 use super::excerpt::{Document, did_you_mean};
 use super::model::{Mutant, Series};
+use super::prerequisites;
 
 /// Names of the series of a project, sorted.
 ///
@@ -28,11 +29,18 @@ pub fn list(project: &Path) -> Result<Vec<String>> {
     Ok(names)
 }
 
-/// Reads and checks one series.
+/// Reads and checks one series, and looks that the series it needs first are there.
 ///
 /// # Errors
 /// When there is none of that name, or it does not hold; points to the place.
 pub fn load(project: &Path, name: &str) -> Result<Series> {
+    let series = alone(project, name)?;
+    prerequisites::of(&series)?;
+    Ok(series)
+}
+
+/// As [`load`], whatever it needs first.
+pub(super) fn alone(project: &Path, name: &str) -> Result<Series> {
     let plain = !name.is_empty() && !name.contains(['/', '\0']) && !name.starts_with('.');
     let path = project.join("series").join(name).join("series.toml");
     if !plain || !path.is_file() {

@@ -81,6 +81,8 @@ pub struct Series {
     pub probes: Vec<(String, NamedProbe)>,
     /// Newest first.
     pub changelog: Vec<Change>,
+    /// What has to be applied before it, in order.
+    pub prerequisites: Vec<Prerequisite>,
     /// In order.
     pub patches: Vec<Patch>,
     /// Selftests.
@@ -99,6 +101,15 @@ impl Series {
     pub fn patch(&self, name: &str) -> Option<&Patch> {
         self.patches.iter().find(|p| p.name == name)
     }
+}
+
+/// Something that has to be applied before a series.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Prerequisite {
+    /// A series of this project, by name.
+    Series(String),
+    /// What is elsewhere.
+    Elsewhere(crate::mail::Prerequisite),
 }
 
 /// What changed in one version.

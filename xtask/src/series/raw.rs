@@ -54,12 +54,29 @@ pub struct RawSeries {
     /// What changed in each version, newest first.
     #[serde(default)]
     pub changelog: Vec<RawChange>,
+    /// What has to be applied before it, in this order.
+    #[serde(default)]
+    pub prerequisites: Vec<RawPrerequisite>,
     /// The patches, in order.
     #[serde(default)]
     pub patch: Vec<RawPatch>,
     /// The selftests.
     #[serde(default)]
     pub test: Vec<RawTest>,
+}
+
+/// Something that has to be applied before the series; exactly one key.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct RawPrerequisite {
+    /// Another series of this project, rendered below this one.
+    pub series: Option<String>,
+    /// The message id of a series' cover letter or first patch.
+    pub message_id: Option<String>,
+    /// A patch, by `git patch-id --stable`.
+    pub patch_id: Option<String>,
+    /// A version of a series elsewhere: its change id, `:v` and the version.
+    pub change_id: Option<String>,
 }
 
 /// What changed in one version.

@@ -16,6 +16,7 @@ use crate::error::{Error, Kind, Result};
 use crate::host::process::Cmd;
 use crate::render::{self, Choice, RenderOptions, Verdict};
 use crate::series::model::Series;
+use crate::series::prerequisites::{self, Needed};
 use crate::series::{self};
 use crate::tree::{self, Base, Store};
 
@@ -263,7 +264,13 @@ impl<'c> Surroundings<'c> {
             parts.push(format!("{:?} {:?}", series.tests, series.vars).replace(&here, ""));
             key(parts.iter().map(String::as_str))
         } else {
-            of_files(&[folder, templates], |_| true)?
+            let mut folders = vec![folder, templates];
+            for needed in prerequisites::of(series)? {
+                let Needed::Series(needed) = needed else { continue };
+                folders.push(self.project.join("templates").join(&needed.name));
+                folders.push(needed.folder());
+            }
+            of_files(&folders, |_| true)?
         };
         self.hashes.borrow_mut().insert(at, hash.clone());
         Ok(hash)
