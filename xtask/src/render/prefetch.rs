@@ -18,6 +18,10 @@ use crate::tree::{FileReader, Oid, Store};
 use super::execute::StoreSource;
 use super::source::{Source, SourceFile};
 
+/// Files that are read ahead, at most: a long series has work enough for other
+/// processors once its first patches are rendered, and files need memory.
+const MOST: usize = 16;
+
 /// A tree in the store, with the files that a series names read ahead.
 pub struct Prefetched<'s> {
     source: StoreSource<'s>,
@@ -45,6 +49,9 @@ impl<'s> Prefetched<'s> {
         let mut paths = Vec::new();
         let mut claims = HashMap::new();
         for path in named(series) {
+            if paths.len() == MOST {
+                break;
+            }
             if claims.insert(path.to_owned(), AtomicBool::new(false)).is_none() {
                 paths.push(path.to_owned());
             }
