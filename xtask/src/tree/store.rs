@@ -24,6 +24,11 @@ const KEPT_OBJECT: usize = 1 << 20;
 /// The most that is kept of objects in all, in bytes.
 const CACHE_SIZE: isize = 16 << 20;
 
+/// The part of a pack that is mapped at once, and all such parts together, in
+/// bytes.
+const WINDOW: usize = 4 << 20;
+const WINDOWS: usize = 32 << 20;
+
 /// What the store's own git configuration says. Nothing in it is ever repacked
 /// behind our back: a worktree or a rendering may be reading it.
 const CONFIG: &str = "[core]
@@ -362,6 +367,16 @@ pub fn isolate_libgit2() -> Result<()> {
         // SAFETY: as above.
         #[allow(unsafe_code)]
         let set = unsafe { git2::opts::set_cache_max_size(CACHE_SIZE) };
+        set.map_err(|e| e.message().to_owned())?;
+        // Pages of packs that were looked at count as memory: a series that touches
+        // files all over the tree would have the whole pack.
+        // SAFETY: as above.
+        #[allow(unsafe_code)]
+        let set = unsafe { git2::opts::set_mwindow_size(WINDOW) };
+        set.map_err(|e| e.message().to_owned())?;
+        // SAFETY: as above.
+        #[allow(unsafe_code)]
+        let set = unsafe { git2::opts::set_mwindow_mapped_limit(WINDOWS) };
         set.map_err(|e| e.message().to_owned())?;
         // The guard is against hooks and commands in a foreign repository's
         // configuration; libgit2 runs neither, and we only read.
