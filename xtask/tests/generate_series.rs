@@ -348,7 +348,7 @@ fn bad_input_is_told_with_its_place_and_leaves_nothing() {
             "author = \"Björn\"",
             "a person is `Name <mail@address>`",
         ),
-        ("at = { captured", "at = { caputred", "did you mean `captured`?"),
+        ("at = { captured", "at = { capturedd", "did you mean `captured`?"),
         ("431ffd03aa5e", "431", "a change id is YYYYMMDD-topic-12hex"),
     ];
     let host = Host::new();
@@ -369,7 +369,7 @@ fn bad_input_is_told_with_its_place_and_leaves_nothing() {
     assert!(err.contains("did you mean \"two\"?"), "{err}");
     let (_, err) = host.run(&["generate-series", "two", "--base", "../nowhere"], 2);
     assert!(err.contains("nowhere"), "{err}");
-    let (_, err) = host.generate(&["--with", "mroe"], 2);
+    let (_, err) = host.generate(&["--with", "moree"], 2);
     assert!(err.contains("optional there: more"), "{err}");
     assert!(host.products().is_empty());
 }

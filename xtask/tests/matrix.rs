@@ -188,8 +188,8 @@ fn bad_usage_is_told_and_leaves_nothing() {
         let (out, err) = p.run(args, 2);
         assert!(err.contains(want) && out.is_empty(), "{args:?}: {err}");
     }
-    p.put("project/ci/verdicts.toml", "[one]\n\"6.1\" = \"aplies\"\n");
+    p.put("project/ci/verdicts.toml", "[one]\n\"6.1\" = \"appliess\"\n");
     let (_, err) = p.run(&[], 2);
-    assert!(err.contains("aplies"), "{err}");
+    assert!(err.contains("appliess"), "{err}");
     assert!(!p.path("project/ci/matrix.md").exists());
 }

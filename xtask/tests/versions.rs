@@ -344,7 +344,7 @@ fn what_is_wrong_below_is_told() {
     // Wrong in itself: told with its place, by whatever loads it.
     host.series("one", &has(""));
     for (more, says) in [
-        ("series = \"oen\"", "did you mean \"one\"?"),
+        ("series = \"onee\"", "did you mean \"one\"?"),
         ("series = \"../one\"", "no series"),
         ("series = \"two\"", "which needs"),
         ("message-id = \"x\"", "left@right"),

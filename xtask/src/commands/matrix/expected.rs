@@ -123,7 +123,7 @@ mod tests {
         assert_eq!((read.of("a", "6.1"), read.of("a", "6.12")), (Some("applies"), None));
         assert_eq!((read.bases("a"), read.bases("b")), (vec!["6.1"], vec![]));
         for bad in
-            ["[a]\n\"6.1\" = \"conflict\"", "[a]\nx = 1", "a = ", "[a]\n\"6.1\" = \"aplies\""]
+            ["[a]\n\"6.1\" = \"conflict\"", "[a]\nx = 1", "a = ", "[a]\n\"6.1\" = \"appliess\""]
         {
             assert_eq!(Expected::parse(bad).unwrap_err().kind().exit_code(), 2, "{bad}");
         }
