@@ -34,6 +34,11 @@ pub fn parity(stage: &mut Stage) -> Result<()> {
             .output()?;
         let said = String::from_utf8_lossy(&output.stdout).into_owned();
         let counted = said.lines().find(|l| l.contains("mails compared"));
+        if output.ok() && counted.is_some_and(|c| c.starts_with("0 ")) {
+            // A shallow clone has one commit, without the one before it.
+            stage.add(name, Status::Skipped, "no commit with a parent here");
+            continue;
+        }
         let held = output.ok() && counted.is_some();
         let all = [output.stdout.as_slice(), &output.stderr].concat();
         let detail = counted.map_or_else(|| tail(&all, 40), str::to_owned);
