@@ -35,12 +35,16 @@ pub fn selftests(stage: &mut Stage) -> Result<()> {
     Ok(())
 }
 
-/// The kernel of the first stage once more, booted by virtme-ng.
+/// A kernel with what virtme-ng asks for, booted by it.
 ///
 /// # Errors
 /// When the user ends it.
 pub fn virtme_ng(stage: &mut Stage) -> Result<()> {
-    let args = ["--series", "cpumap-gro", "--base", BASE, "--backend", "vng"];
+    if !stage.full {
+        stage.add("cpumap-gro by virtme-ng", Status::Skipped, "with --full");
+        return Ok(());
+    }
+    let args = ["--series", "cpumap-gro", "--base", BASE, "--backend", "vng", "--config", "vng"];
     guest(stage, "cpumap-gro by virtme-ng", &args)
 }
 
