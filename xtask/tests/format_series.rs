@@ -19,6 +19,7 @@ use std::process::{Command, Output};
 
 use generate::History;
 use git::{Repo, clean, difference, read_all};
+use xtask::host::tools::git_is_at_least;
 
 /// The command in a clean surrounding, with the mails going to `mails` beside
 /// the repository.
@@ -48,14 +49,6 @@ fn small() -> Repo {
         repo.commit(&format!("net: {name}\n\nText.\n"));
     }
     repo
-}
-
-fn git_is_at_least(major: u32, minor: u32) -> bool {
-    let out = std::process::Command::new("git").arg("--version").output().unwrap();
-    let text = String::from_utf8(out.stdout).unwrap();
-    let version = text.split_whitespace().nth(2).unwrap_or_default();
-    let mut parts = version.split('.').map(|p| p.parse().unwrap_or(0));
-    (parts.next().unwrap_or(0), parts.next().unwrap_or(0)) >= (major, minor)
 }
 
 #[test]
@@ -95,7 +88,7 @@ fn options_as_gits() {
         (vec!["-1", "--signature", ""], vec!["-1", "--no-signature"]),
         (vec!["-3", "--start-number", "5"], vec!["-3", "--start-number=5"]),
     ] {
-        if gits.contains(&description.as_str()) && !git_is_at_least(2, 42) {
+        if gits.contains(&description.as_str()) && !git_is_at_least(2, 42).unwrap() {
             eprintln!("not compared: this git has no --description-file");
             continue;
         }
@@ -149,7 +142,7 @@ fn two_versions() -> Repo {
 
 #[test]
 fn range_diffs_are_gits() {
-    if !git_is_at_least(2, 41) {
+    if !git_is_at_least(2, 41).unwrap() {
         eprintln!("not compared: this git takes attributes from the worktree alone");
         return;
     }

@@ -22,6 +22,7 @@ mod git;
 
 use generate::History;
 use git::{Repo, difference};
+use xtask::host::tools::git_is_at_least;
 use xtask::mail::{self, Cover, Faults, MailInput, Person, Prefix, SIGNATURE, Transfer};
 
 /// How one part of a history is formatted, by us and by git.
@@ -142,18 +143,10 @@ fn without_date(mail: &[u8]) -> Vec<u8> {
     lines.concat()
 }
 
-/// Before 2.44 git left out a last line without line break.
-fn estimates_as_ours() -> bool {
-    let out = std::process::Command::new("git").arg("--version").output().unwrap();
-    let text = String::from_utf8(out.stdout).unwrap();
-    let version = text.split_whitespace().nth(2).unwrap_or_default();
-    let mut parts = version.split('.').map(|p| p.parse::<u32>().unwrap_or(0));
-    (parts.next(), parts.next()) >= (Some(2), Some(44))
-}
-
 #[test]
 fn sample() {
-    if !estimates_as_ours() {
+    // Before 2.44 git left out a last line without line break.
+    if !git_is_at_least(2, 44).unwrap() {
         eprintln!("not compared: this git estimates the similarity of files otherwise");
         return;
     }

@@ -177,6 +177,22 @@ pub fn need(name: &str) -> Result<PathBuf> {
     })
 }
 
+/// Whether the git on PATH has at least this version.
+///
+/// # Errors
+/// When it cannot be run.
+pub fn git_is_at_least(major: u32, minor: u32) -> Result<bool> {
+    let said = Cmd::new("git").arg("--version").timeout(Duration::from_secs(10)).run()?.text();
+    Ok(git_version(&said) >= (major, minor))
+}
+
+/// Of `git version 2.47.3`; nothing for words that are none.
+fn git_version(said: &str) -> (u32, u32) {
+    let number = said.split_whitespace().nth(2).unwrap_or_default();
+    let mut parts = number.split('.').map(|p| p.parse().unwrap_or(0));
+    (parts.next().unwrap_or(0), parts.next().unwrap_or(0))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -193,5 +209,19 @@ mod tests {
         assert!(none.path.is_none());
         let e = need("no-such-tool").unwrap_err();
         assert_eq!(e.kind().exit_code(), 3);
+    }
+
+    #[test]
+    fn versions_of_git() {
+        for (said, least, good) in [
+            ("git version 2.39.5", (2, 44), false),
+            ("git version 2.43.7", (2, 44), false),
+            ("git version 2.47.3", (2, 44), true),
+            ("git version 2.44.0.windows.1", (2, 44), true),
+            ("git version 3.0", (2, 44), true),
+            ("", (2, 44), false),
+        ] {
+            assert_eq!(git_version(said) >= least, good, "{said}");
+        }
     }
 }

@@ -4,6 +4,7 @@
 use super::{Stage, Status};
 use crate::error::Result;
 use crate::host::process::{Cmd, tail};
+use crate::host::tools;
 
 /// Every byte as git's: over histories made from seeds, and the project's own.
 ///
@@ -11,9 +12,9 @@ use crate::host::process::{Cmd, tail};
 /// When cargo cannot be run.
 pub fn parity(stage: &mut Stage) -> Result<()> {
     let project = stage.ctx.dirs.project()?.to_owned();
-    let version = Cmd::new("git").arg("--version").run()?.text();
-    if !is_reference(&version) {
-        let why = format!("{version}: the similarity of renamed files is that of git 2.47");
+    // Before, it left out a last line without line break when it compared files.
+    if !tools::git_is_at_least(2, 44)? {
+        let why = "git is older than 2.44, and estimates the similarity of files otherwise";
         stage.add("parity with git format-patch", Status::Skipped, why);
         return Ok(());
     }
@@ -45,31 +46,4 @@ pub fn parity(stage: &mut Stage) -> Result<()> {
         stage.check(name, held, if held { detail } else { tail(&all, 40) });
     }
     Ok(())
-}
-
-/// Whether this git's estimate of similarity is the one that is written here:
-/// before 2.44 it left out a last line without line break.
-fn is_reference(version: &str) -> bool {
-    let number = version.split_whitespace().nth(2).unwrap_or_default();
-    let mut parts = number.split('.').map(|p| p.parse::<u32>().unwrap_or(0));
-    (parts.next(), parts.next()) >= (Some(2), Some(44))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::is_reference;
-
-    #[test]
-    fn versions() {
-        for (version, good) in [
-            ("git version 2.39.5", false),
-            ("git version 2.47.3", true),
-            ("git version 2.43.7", false),
-            ("git version 2.44.0.windows.1", true),
-            ("git version 3.0", true),
-            ("", false),
-        ] {
-            assert_eq!(is_reference(version), good, "{version}");
-        }
-    }
 }
