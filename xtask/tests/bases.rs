@@ -3,12 +3,17 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 #![allow(clippy::print_stderr)]
 
+#[path = "host/mounted.rs"]
+mod mounted;
+
 use std::fs;
 use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
+
+use mounted::Mounted;
 
 const MAKEFILE: &str = "VERSION = 6\nPATCHLEVEL = 12\nSUBLEVEL = 3\nEXTRAVERSION =\n";
 
@@ -183,29 +188,6 @@ fn ctrl_c_ends_an_import_cleanly() {
     assert_eq!(child.wait().unwrap().code(), Some(130));
     assert!(!h.store().join("incoming").exists());
     assert_eq!(names(&h.store().join("objects/pack")), [""; 0]);
-}
-
-/// A small file system at `dir`, unmounted when dropped; `None` where that is
-/// not allowed.
-struct Mounted(PathBuf);
-
-impl Mounted {
-    fn new(dir: &Path, options: &str) -> Option<Mounted> {
-        fs::create_dir_all(dir).unwrap();
-        let mut mount = Command::new("mount");
-        mount.args(["-t", "tmpfs", "-o", options, "tmpfs"]).arg(dir).stderr(Stdio::null());
-        let done = mount.status().is_ok_and(|s| s.success());
-        if !done {
-            eprintln!("skipped: mounting is not allowed here");
-        }
-        done.then(|| Mounted(dir.to_owned()))
-    }
-}
-
-impl Drop for Mounted {
-    fn drop(&mut self) {
-        let _ = Command::new("umount").arg("-l").arg(&self.0).status();
-    }
 }
 
 #[test]

@@ -4,9 +4,14 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 #![allow(clippy::print_stderr)]
 
+#[path = "host/mounted.rs"]
+mod mounted;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+
+use mounted::Mounted;
 
 const MAKEFILE: &str = "VERSION = 6\nPATCHLEVEL = 12\nSUBLEVEL = 3\nEXTRAVERSION =\n";
 const DEV: &str = "#include <linux/a.h>\n\n/**\n * add - adds\n */\nvoid add(struct napi *n)\n{\n\tn->list = 0;\n\tn->weight = 64;\n\tn->dev = 1;\n}\nEXPORT_SYMBOL(add);\n";
@@ -393,33 +398,11 @@ fn list_and_show() {
     assert_eq!(report["patches"][2], "more (optional)");
 }
 
-/// A small file system, unmounted when dropped; `None` where that is not allowed.
-struct Disk(PathBuf);
-
-impl Disk {
-    fn new(folder: PathBuf, size: &str) -> Option<Disk> {
-        fs::create_dir_all(&folder).unwrap();
-        let mut mount = Command::new("mount");
-        mount.args(["-t", "tmpfs", "-o", size, "tmpfs"]).arg(&folder);
-        let done = mount.stderr(std::process::Stdio::null()).status().is_ok_and(|s| s.success());
-        if !done {
-            eprintln!("skipped: mounting is not allowed here");
-        }
-        done.then_some(Disk(folder))
-    }
-}
-
-impl Drop for Disk {
-    fn drop(&mut self) {
-        let _ = Command::new("umount").arg("-l").arg(&self.0).status();
-    }
-}
-
 #[test]
 fn a_full_disk_is_said_and_nothing_is_half_written() {
     let host = Host::new();
     // Room for the folders, not for the mails.
-    if let Some(disk) = Disk::new(host.path("project/out"), "size=8k") {
+    if let Some(disk) = Mounted::new(&host.path("project/out"), "size=8k") {
         let (out, err) = host.generate(&[], 3);
         assert!(err.contains("No space left") && err.contains("mend:"), "{err}");
         assert!(out.is_empty() && host.products().is_empty(), "{out} {:?}", host.products());
@@ -427,7 +410,7 @@ fn a_full_disk_is_said_and_nothing_is_half_written() {
     }
     // The store has none either: it is not begun, or told.
     let host = Host::new();
-    if let Some(disk) = Disk::new(host.path("cache"), "size=16k") {
+    if let Some(disk) = Mounted::new(&host.path("cache"), "size=16k") {
         let (out, err) = host.generate(&[], 3);
         assert!(err.contains("No space left") && err.contains("mend:"), "{err}");
         assert!(out.is_empty() && host.products().is_empty());

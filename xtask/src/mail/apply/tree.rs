@@ -4,11 +4,11 @@
 use std::collections::HashMap;
 
 use git2::{Odb, Oid};
-use sha1::{Digest as _, Sha1};
 
 use crate::error::{Error, Result};
 use crate::mail::apply::parse::{FilePatch, Payload};
 use crate::mail::raw_tree::{self, DIRECTORY, GITLINK, TYPE};
+use crate::tree::object::{self, ObjectKind};
 
 /// The most that is kept of contents which could be read again, in bytes.
 const RECENT: usize = 4 << 20;
@@ -152,7 +152,7 @@ impl<'r> Overlay<'r> {
             }
             return Ok(None);
         }
-        let id = hash("blob", &new)?;
+        let id = object::id_of(ObjectKind::Blob, &new);
         if !self.odb.exists(id) {
             self.contents.insert(id, new);
         } else if new.len() <= RECENT {
@@ -218,14 +218,6 @@ fn check_id(when: &str, said: Option<&String>, is: Option<Oid>) -> Result<()> {
     }
     Err(Error::conflict(format!("another content {when} the patch"))
         .found(format!("{is} in place of {said}")))
-}
-
-/// The id that git gives to an object.
-fn hash(kind: &str, bytes: &[u8]) -> Result<Oid> {
-    let mut hash = Sha1::new();
-    hash.update(format!("{kind} {}\0", bytes.len()).as_bytes());
-    hash.update(bytes);
-    Ok(Oid::from_bytes(&hash.finalize())?)
 }
 
 impl Folder {
@@ -354,7 +346,7 @@ fn settle(odb: &Odb<'_>, folder: &mut Folder, new: &mut HashMap<Oid, Vec<u8>>) -
         bytes.push(0);
         bytes.extend_from_slice(entry.id.as_bytes());
     }
-    let id = hash("tree", &bytes)?;
+    let id = object::id_of(ObjectKind::Tree, &bytes);
     if !odb.exists(id) {
         new.insert(id, bytes);
     }
