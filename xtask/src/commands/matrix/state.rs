@@ -2,9 +2,9 @@
 //! written whole, with the key that says of what it is.
 //!
 //! The key is a hash over everything that could change the result: the sources of the series (for
-//! what builds and boots, the rendered trees and the tests), the base, the compiler, and those
-//! sources of this tool that have a part in the step. A file with another key is no result, but still
-//! tells how long the cell takes.
+//! what builds and boots, the rendered trees, those of its mutants, and the tests), the base, the
+//! compiler, and those sources of this tool that have a part in the step. A file with another key is
+//! no result, but still tells how long the cell takes.
 
 use std::path::{Path, PathBuf};
 
@@ -155,15 +155,11 @@ fn sources(step: Step) -> &'static [&'static str] {
     const COMMITS: &[&str] =
         &["build/", "gates/", "kconfigs/", "commands/compiler.rs", "commands/kernel.rs"];
     const GUEST: &[&str] = &["build/", "vm/", "kconfigs/", "commands/test_vm/"];
-    // A mutant is rendered too.
-    const MUTANT: &[&str] =
-        &["cscan/", "series/", "render/", "build/", "vm/", "kconfigs/", "commands/test_vm/"];
     match step {
         Step::Verdict => RENDER,
         Step::Check => CHECK,
         Step::Commits => COMMITS,
-        Step::Boot | Step::Debug => GUEST,
-        Step::Mutants => MUTANT,
+        Step::Boot | Step::Debug | Step::Mutants => GUEST,
     }
 }
 

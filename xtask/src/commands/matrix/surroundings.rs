@@ -14,7 +14,7 @@ use crate::build::vars::Vars;
 use crate::cli::Ctx;
 use crate::error::{Error, Kind, Result};
 use crate::host::process::Cmd;
-use crate::render::{self, Choice, RenderOptions, Verdict};
+use crate::render::{self, Choice, RenderOptions, Rendering, Verdict};
 use crate::series::model::Series;
 use crate::series::prerequisites::{self, Needed};
 use crate::series::{self};
@@ -225,6 +225,9 @@ impl<'c> Surroundings<'c> {
             cell.kernel.clone().unwrap_or_default(),
             self.hash(cell, series, base)?,
         ];
+        if cell.step == Step::Mutants {
+            parts.extend(self.mutants(series, base)?);
+        }
         if cell.step == Step::Verdict {
             parts.extend(self.expected.of(&cell.series, &cell.base).map(str::to_owned));
         }
@@ -247,9 +250,7 @@ impl<'c> Surroundings<'c> {
         let folder = series.folder();
         let templates = self.project.join("templates").join(&series.name);
         let hash = if compiles {
-            let optional = Choice { all: true, ..Choice::default() };
-            let options = RenderOptions { optional };
-            let rendering = render::render(&self.ctx.ui, &self.store, series, base, &options)?;
+            let rendering = self.rendering(series, base)?;
             let of_tests = [folder.join("selftests"), folder.join("mutants"), templates];
             let mut parts = vec![of_files(&of_tests, |p| {
                 let message = p.extension().is_some_and(|e| e == "msg");
@@ -274,6 +275,28 @@ impl<'c> Surroundings<'c> {
         };
         self.hashes.borrow_mut().insert(at, hash.clone());
         Ok(hash)
+    }
+
+    /// With all optional patches.
+    fn rendering(&self, series: &Series, base: &Base) -> Result<Rendering> {
+        let optional = Choice { all: true, ..Choice::default() };
+        render::render(&self.ctx.ui, &self.store, series, base, &RenderOptions { optional })
+    }
+
+    /// What each mutant makes of the series: its tree, so that whatever renders it may change as
+    /// long as it renders the same.
+    fn mutants(&self, series: &Series, base: &Base) -> Result<Vec<String>> {
+        let rendering = self.rendering(series, base)?;
+        let mut trees = Vec::new();
+        for mutant in series::load_mutants(series)? {
+            let tree = match render::mutant(&self.store, series, &rendering, &mutant.name) {
+                Ok(Some(commit)) => self.store.repo().find_commit(commit)?.tree_id().to_string(),
+                Ok(None) => "none".into(),
+                Err(why) => why.to_string(),
+            };
+            trees.push(format!("{} {tree}", mutant.name));
+        }
+        Ok(trees)
     }
 }
 
