@@ -44,7 +44,7 @@ pub fn virtme_ng(stage: &mut Stage) -> Result<()> {
         stage.add("cpumap-gro by virtme-ng", Status::Skipped, "with --full");
         return Ok(());
     }
-    let args = ["--series", "cpumap-gro", "--base", BASE, "--backend", "vng", "--config", "vng"];
+    let args = ["--series", "cpumap-gro", "--base", BASE, "--backend", "vng"];
     guest(stage, "cpumap-gro by virtme-ng", &args)
 }
 

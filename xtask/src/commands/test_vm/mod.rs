@@ -193,6 +193,14 @@ impl TestVm {
         results.finish(ctx, staging, &place)
     }
 
+    /// The fragments on top of what each test asks. Without its own, virtme-ng's init is not found
+    /// in the guest.
+    fn more_fragments(&self) -> Vec<String> {
+        let backend = (self.backend == Backend::Vng).then(|| "vng".to_owned());
+        let collections = self.kselftest.iter().map(|c| format!("kselftest:{c}"));
+        self.config.iter().cloned().chain(backend).chain(collections).collect()
+    }
+
     /// The groups of all series' tests.
     fn groups<'n>(
         &self,
@@ -201,8 +209,7 @@ impl TestVm {
     ) -> Result<Vec<(Option<&'n str>, group::Group)>> {
         let mut groups = Vec::new();
         let mut known = Vec::new();
-        let collections = self.kselftest.iter().map(|c| format!("kselftest:{c}"));
-        let more: Vec<String> = self.config.iter().cloned().chain(collections).collect();
+        let more = self.more_fragments();
         for name in all {
             let Some(name) = name.filter(|_| self.kselftest.is_empty()) else {
                 groups.push((*name, group::Group::plain(&more)));
@@ -315,4 +322,27 @@ fn run_shown(ui: &Ui, ctx: &Ctx, request: &GuestRequest) -> Result<GuestRun> {
     })?;
     step.done(&run.verdict.sentence());
     Ok(run)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser as _;
+
+    use crate::cli::{Cli, Command};
+
+    #[test]
+    fn virtme_ng_brings_its_fragment() {
+        for (line, want) in [
+            ("test-vm --series s", &[][..]),
+            ("test-vm --series s --backend vng", &["vng"]),
+            ("test-vm --series s --backend vng --config debug", &["debug", "vng"]),
+            ("test-vm --kselftest net --backend vng", &["vng", "kselftest:net"]),
+        ] {
+            let words = std::iter::once("xtask").chain(line.split(' '));
+            let Command::TestVm(args) = Cli::try_parse_from(words).unwrap().command else {
+                panic!("{line}: another command");
+            };
+            assert_eq!(args.more_fragments(), want, "{line}");
+        }
+    }
 }
