@@ -9,8 +9,8 @@
  *  2. Hits and candidates are summed over all possible CPUs.
  *  3. Unused branches go to the most frequent candidates, used ones only to a
  *     candidate that is clearly better.
- *  4. If no branch changes, the review is a skip: no text is patched, and the
- *     next pause is twice as long.
+ *  4. If no branch changes, the review is a skip: none is patched, only the key
+ *     of the statistics was, and the next pause is twice as long.
  *  5. Else the branches are switched off, and a grace period later, when nobody
  *     is between the comparison and the call, those that change are patched.
  *     Then the branches are switched on again.
@@ -50,6 +50,7 @@
 #include <linux/seq_file.h>
 #include <linux/smp.h>
 #include <linux/string.h>
+#include <asm/sections.h>
 
 /* Bounds of the pause after a review; the unit tests stretch them. */
 static unsigned long dynamic_call_pause_min = HZ;

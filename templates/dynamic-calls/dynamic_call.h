@@ -14,6 +14,7 @@
  * See Documentation/core-api/dynamic-call.rst.
  */
 
+#include <linux/cache.h>
 #include <linux/init.h>
 #include <linux/irq_work.h>
 #include <linux/jump_label.h>
@@ -74,6 +75,7 @@ enum dynamic_call_state {
  * @branch: key and trampoline of each static call
  * @state: see &enum dynamic_call_state
  * @enabled: the switch of this call
+ * @old: the last window took too long
  * @kick: leads from any context to @work
  * @work: reviews the targets, or ends the pause
  * @pause: length of the present or next pause, in jiffies
@@ -86,8 +88,8 @@ enum dynamic_call_state {
  * @unloads: times that a module took targets with it
  * @list: all dynamic calls
  *
- * Callers read what stands before @label.  All else, and every change, belongs
- * to the holder of dynamic_call_mutex.
+ * Callers read what stands before @label, from as few cache lines as can be.  All
+ * else, and every change, belongs to the holder of dynamic_call_mutex.
  */
 struct dynamic_call {
 	void *target[DYNAMIC_CALL_BRANCHES];
@@ -101,6 +103,7 @@ struct dynamic_call {
 	} branch[DYNAMIC_CALL_BRANCHES];
 	enum dynamic_call_state state;
 	bool enabled;
+	bool old;
 	struct irq_work kick;
 	struct delayed_work work;
 	unsigned long pause;
@@ -112,7 +115,7 @@ struct dynamic_call {
 	unsigned int restarts;
 	unsigned int unloads;
 	struct list_head list;
-};
+} ____cacheline_aligned;
 
 #define DYNAMIC_CALL(name)		__PASTE(__dynamic_call__, name)
 #define DYNAMIC_CALL_STATS(name)	__PASTE(__dynamic_call_stats__, name)

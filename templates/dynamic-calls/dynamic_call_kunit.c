@@ -5,6 +5,7 @@
  * Pauses are so long that they end only when a test says so.
  */
 #include <kunit/test.h>
+#include <linux/build_bug.h>
 #include <linux/cpumask.h>
 #include <linux/delay.h>
 #include <linux/err.h>
@@ -14,6 +15,8 @@
 
 #define KDC_FUNCS	(DYNAMIC_CALL_BRANCHES + 2)
 #define KDC_MAX_FUNCS	10
+
+static_assert(KDC_FUNCS <= KDC_MAX_FUNCS);
 
 DEFINE_DYNAMIC_CALL(kunit_int, int, int);
 DEFINE_DYNAMIC_CALL(kunit_void, void, int *, int);
@@ -152,9 +155,23 @@ static void kdc_window(struct kunit *test, const int *weight)
 #define KDC_PAUSE_MAX	(64 * KDC_PAUSE_MIN)
 
 static unsigned long kdc_saved_min, kdc_saved_max;
+static bool kdc_saved_enabled;
+
+/* A kernel that was booted with all of them switched off is tested as well. */
+static bool kdc_switch_all(bool enabled)
+{
+	bool was;
+
+	mutex_lock(&dynamic_call_mutex);
+	was = dynamic_call_enabled;
+	dynamic_call_enabled = enabled;
+	mutex_unlock(&dynamic_call_mutex);
+	return was;
+}
 
 static int kdc_init(struct kunit *test)
 {
+	kdc_saved_enabled = kdc_switch_all(true);
 	kdc_saved_min = dynamic_call_pause_min;
 	kdc_saved_max = dynamic_call_pause_max;
 	dynamic_call_pause_min = KDC_PAUSE_MIN;
@@ -174,6 +191,7 @@ static void kdc_exit(struct kunit *test)
 	dynamic_call_pause_min = kdc_saved_min;
 	dynamic_call_pause_max = kdc_saved_max;
 	kdc_set_enabled(kdc, false);
+	kdc_switch_all(kdc_saved_enabled);
 	kdc_set_enabled(kdc, true);
 }
 

@@ -94,8 +94,7 @@ static void kdc_windows_start_empty(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, dynamic_call_sum_hits(kdc, 0), 0UL);
 }
 
-/* What was counted long ago does not decide. */
-static void kdc_old_windows_restart(struct kunit *test)
+static void kdc_old_window(struct kunit *test)
 {
 	int wrong;
 
@@ -106,11 +105,40 @@ static void kdc_old_windows_restart(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, wrong, 0);
 	irq_work_sync(&kdc->kick);
 	flush_work(&kdc->work.work);
-	KUNIT_EXPECT_EQ(test, (int)kdc->state, (int)DYNAMIC_CALL_LEARNING);
-	KUNIT_EXPECT_EQ(test, kdc->restarts, 1U);
 	KUNIT_EXPECT_EQ(test, kdc->updates, 0U);
 	KUNIT_EXPECT_EQ(test, kdc_branch(2), -1);
+}
+
+/* What was counted long ago does not decide. */
+static void kdc_old_windows_restart(struct kunit *test)
+{
+	static const int weight[KDC_FUNCS] = { 1 };
+
+	kdc_old_window(test);
+	KUNIT_EXPECT_EQ(test, (int)kdc->state, (int)DYNAMIC_CALL_LEARNING);
+	KUNIT_EXPECT_EQ(test, kdc->restarts, 1U);
 	KUNIT_EXPECT_EQ(test, dynamic_call_sum_misses(kdc), 0UL);
+
+	/* Few calls, again and again: looked at ever more rarely. */
+	kdc_old_window(test);
+	KUNIT_EXPECT_EQ(test, (int)kdc->state, (int)DYNAMIC_CALL_PAUSED);
+	KUNIT_EXPECT_EQ(test, kdc->restarts, 2U);
+	KUNIT_EXPECT_EQ(test, kdc->pause, 2 * KDC_PAUSE_MIN);
+	cancel_delayed_work_sync(&kdc->work);
+	kdc_resume(test, kdc);
+	kdc_old_window(test);
+	KUNIT_EXPECT_EQ(test, (int)kdc->state, (int)DYNAMIC_CALL_PAUSED);
+	KUNIT_EXPECT_EQ(test, kdc->pause, 4 * KDC_PAUSE_MIN);
+	cancel_delayed_work_sync(&kdc->work);
+
+	/* Many calls: reviewed, and the next old window is one by chance. */
+	kdc_resume(test, kdc);
+	kdc_window(test, weight);
+	KUNIT_EXPECT_EQ(test, kdc->updates, 1U);
+	kdc_resume(test, kdc);
+	kdc->updates = 0;
+	kdc_old_window(test);
+	KUNIT_EXPECT_EQ(test, (int)kdc->state, (int)DYNAMIC_CALL_LEARNING);
 }
 
 static void kdc_switch_off(struct kunit *test)
@@ -144,6 +172,7 @@ static void kdc_switch_off(struct kunit *test)
 static void kdc_text_only(struct kunit *test)
 {
 	KUNIT_EXPECT_TRUE(test, dynamic_call_may_patch(kdc_func1));
+	KUNIT_EXPECT_FALSE(test, dynamic_call_may_patch(_sinittext));
 	KUNIT_EXPECT_FALSE(test, dynamic_call_may_patch(kdc));
 	KUNIT_EXPECT_FALSE(test, dynamic_call_may_patch(NULL));
 }

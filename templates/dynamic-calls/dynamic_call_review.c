@@ -1,12 +1,22 @@
 /*
- * A function in text that is neither core nor module text may be freed without
- * notice (BPF programs): it would be harmless, since the callers' pointers decide
- * what is called, but it would hold a branch.
+ * Text that is freed without notice gets no branch: that of BPF programs, and
+ * init text, of the kernel and of modules.  The callers' pointers decide what is
+ * called, but a branch would be held for nothing, and jump to freed memory.
  */
 static bool dynamic_call_may_patch(void *func)
 {
-	return core_kernel_text((unsigned long)func) ||
-	       is_module_text_address((unsigned long)func);
+	unsigned long addr = (unsigned long)func;
+	struct module *mod;
+	bool may;
+
+	if (core_kernel_text(addr))
+		return !init_section_contains(func, 1);
+
+	preempt_disable();
+	mod = __module_text_address(addr);
+	may = mod && !within_module_init(addr, mod);
+	preempt_enable();
+	return may;
 }
 
 /* Sum up the candidates of all CPUs; the rare ones may be lost. */
@@ -117,18 +127,39 @@ static void dynamic_call_patch(struct dynamic_call *dc, void **next)
 		static_branch_enable(&dc->fast);
 }
 
+/*
+ * Whether the statistics tell enough of the present load.  A window that took too
+ * long may have ended with a new load, so the next one begins at once; but if
+ * that one takes as long, there are just few calls, which are not worth two
+ * patched keys each time.
+ */
+static bool dynamic_call_restart(struct dynamic_call *dc)
+{
+	bool old = time_after(jiffies, dc->since + DYNAMIC_CALL_WINDOW);
+	bool thin = dynamic_call_sum_misses(dc) < DYNAMIC_CALL_SAMPLES;
+	bool again = old && dc->old;
+
+	dc->old = old;
+	if (!old && !thin)
+		return false;
+
+	dc->restarts++;
+	if (again) {
+		dc->pause = min(2 * dc->pause, dynamic_call_pause_max);
+		mod_delayed_work(dynamic_call_wq, &dc->work, dc->pause);
+	} else {
+		dynamic_call_start(dc);
+	}
+	return true;
+}
+
 static void dynamic_call_review(struct dynamic_call *dc)
 {
 	void *next[DYNAMIC_CALL_BRANCHES];
 
 	dynamic_call_stop(dc);
-
-	if (time_after(jiffies, dc->since + DYNAMIC_CALL_WINDOW) ||
-	    dynamic_call_sum_misses(dc) < DYNAMIC_CALL_SAMPLES) {
-		dc->restarts++;
-		dynamic_call_start(dc);
+	if (dynamic_call_restart(dc))
 		return;
-	}
 
 	if (dynamic_call_choose(dc, next)) {
 		dynamic_call_patch(dc, next);

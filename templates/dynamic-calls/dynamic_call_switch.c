@@ -8,6 +8,7 @@ static void dynamic_call_switch(struct dynamic_call *dc)
 	lockdep_assert_held(&dynamic_call_mutex);
 	if (on && dc->state == DYNAMIC_CALL_OFF) {
 		dc->pause = dynamic_call_pause_min;
+		dc->old = false;
 		dynamic_call_start(dc);
 	}
 	if (on || dc->state == DYNAMIC_CALL_OFF)
