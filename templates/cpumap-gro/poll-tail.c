@@ -7,7 +7,8 @@
 	} else {
 		/* A packet that GRO holds has no reference to its device, so
 		 * pass all of them on before BH is enabled. A full budget is
-		 * more than one super-packet's worth: this costs little.
+		 * more than one super-packet's worth: one flow loses little,
+		 * interleaved ones share the budget.
 		 */
 		napi_gro_flush(napi, false);
 	}

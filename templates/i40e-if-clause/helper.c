@@ -5,8 +5,8 @@
  * @xdp_prog: program to run, never NULL
  * @zc: whether the buffer is of an AF_XDP pool; a constant
  *
- * The verdict is tested by if-clauses: a switch with a label for each becomes
- * an indirect jump where the compiler may use jump tables.
+ * The verdicts are tested one by one: of a switch with a label for each, gcc
+ * makes an indirect jump where it may use jump tables.
  *
 {%- if has.xdp_exit %}
  * Return: one of I40E_XDP_{PASS, CONSUMED, TX, REDIR}, with @zc also EXIT
