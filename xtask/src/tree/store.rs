@@ -82,6 +82,8 @@ impl Store {
         })?;
         let store = Store { repo, path: path.to_owned() };
         store.sweep();
+        // What cannot be written is no more than noise in git's output.
+        let _ = store.forget_gone_clones(ui);
         Ok(store)
     }
 
@@ -217,6 +219,18 @@ impl Store {
         })
     }
 
+    /// Takes clones that are gone out of the list: git would complain of them each time.
+    fn forget_gone_clones(&self, ui: &Ui) -> Result<()> {
+        let list = self.path.join("objects/info/alternates");
+        let Ok(old) = fs::read(&list) else { return Ok(()) };
+        if still_there(&old) == old {
+            return Ok(());
+        }
+        let _held = lock::take(ui, &self.path.join("alternates.lock"), "the store")?;
+        // Another process may have added one meanwhile.
+        atomic::write(&list, &still_there(&fs::read(&list).unwrap_or_default()))
+    }
+
     /// Makes the objects of a user's clone readable here; `objects` is its
     /// object folder.
     ///
@@ -235,15 +249,7 @@ impl Store {
                 .hint("move the clone to a plainer path"));
         }
         let _held = lock::take(ui, &self.path.join("alternates.lock"), "the store")?;
-        let old = fs::read(&list).unwrap_or_default();
-        // Clones that are gone are dropped: git would complain of them each time.
-        let mut new: Vec<u8> = Vec::new();
-        for l in old.split(|&b| b == b'\n').filter(|l| !l.is_empty() && *l != line) {
-            if Path::new(std::ffi::OsStr::from_bytes(l)).is_dir() {
-                new.extend_from_slice(l);
-                new.push(b'\n');
-            }
-        }
+        let mut new = still_there(&fs::read(&list).unwrap_or_default());
         new.extend_from_slice(line);
         new.push(b'\n');
         atomic::write(&list, &new)?;
@@ -256,6 +262,13 @@ impl Store {
         self.repo.odb()?.add_disk_alternate(text)?;
         Ok(())
     }
+}
+
+/// The lines of a list of alternates whose folder is there.
+fn still_there(list: &[u8]) -> Vec<u8> {
+    let lines = list.split(|&b| b == b'\n').filter(|l| !l.is_empty());
+    let there = lines.filter(|l| Path::new(std::ffi::OsStr::from_bytes(l)).is_dir());
+    there.flat_map(|l| l.iter().copied().chain([b'\n'])).collect()
 }
 
 /// Reads objects of a store in a thread of its own.
@@ -386,4 +399,26 @@ pub fn isolate_libgit2() -> Result<()> {
         set.map_err(|e| e.message().to_owned())
     });
     done.clone().map_err(|e| Error::host("cannot set libgit2 up").found(e))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::host::ui::Format;
+
+    #[test]
+    fn clones_that_are_gone_are_forgotten() {
+        let dir = tempfile::tempdir().unwrap();
+        let (clone, path) = (dir.path().join("clone"), dir.path().join("store.git"));
+        Repository::init_bare(&clone).unwrap();
+        let store = Store::open_at(&Ui::new(Format::Json), &path).unwrap();
+        store.add_alternate(&Ui::new(Format::Json), &clone.join("objects")).unwrap();
+        let list = path.join("objects/info/alternates");
+        let line = format!("{}\n", clone.join("objects").display());
+        drop(Store::open_at(&Ui::new(Format::Json), &path).unwrap());
+        assert_eq!(fs::read_to_string(&list).unwrap(), line);
+        fs::remove_dir_all(&clone).unwrap();
+        drop(Store::open_at(&Ui::new(Format::Json), &path).unwrap());
+        assert_eq!(fs::read_to_string(&list).unwrap(), "");
+    }
 }
