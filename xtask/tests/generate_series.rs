@@ -4,16 +4,19 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 #![allow(clippy::print_stderr)]
 
+#[path = "host/machine.rs"]
+#[allow(dead_code)]
+mod host;
 #[path = "host/mounted.rs"]
 mod mounted;
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
+use host::Host;
 use mounted::Mounted;
 
-const MAKEFILE: &str = "VERSION = 6\nPATCHLEVEL = 12\nSUBLEVEL = 3\nEXTRAVERSION =\n";
 const DEV: &str = "#include <linux/a.h>\n\n/**\n * add - adds\n */\nvoid add(struct napi *n)\n{\n\tn->list = 0;\n\tn->weight = 64;\n\tn->dev = 1;\n}\nEXPORT_SYMBOL(add);\n";
 const SERIES: &str = r#"#:schema ../series.schema.json
 title = "Two steps"
@@ -68,14 +71,20 @@ at = { variable = "n" }
 insert-after = { text = "int m;" }
 "#;
 
-struct Host {
-    dir: tempfile::TempDir,
+/// A project with the series `two` and a clone `linux`.
+struct Two(Host);
+
+impl std::ops::Deref for Two {
+    type Target = Host;
+
+    fn deref(&self) -> &Host {
+        &self.0
+    }
 }
 
-impl Host {
-    /// A project with the series `two` and a clone `linux`.
-    fn new() -> Host {
-        let host = Host { dir: tempfile::tempdir().unwrap() };
+impl Two {
+    fn new() -> Two {
+        let host = Host::new(&[("net/dev.c", DEV), ("net/Makefile", "obj-y += dev.o\n")]);
         host.put("project/series/two/series.toml", SERIES);
         host.put("project/templates/two/cover.tera", "Why it is good on {{ base.version }}.\n");
         host.put("project/templates/two/split.msg", "net: Split {{ patch.name }}\n\nWhy.\n\nSigned-off-by: Björn Töpel <bjorn@example.org>\n");
@@ -83,55 +92,7 @@ impl Host {
             "project/templates/two/init.c",
             "static void init_list(struct napi *n)\n{\n{{ setup }}\n}\n",
         );
-        host.put("linux/Makefile", MAKEFILE);
-        host.put("linux/net/dev.c", DEV);
-        host.put("linux/net/Makefile", "obj-y += dev.o\n");
-        host.git("linux", &["init", "-q", "-b", "main"]);
-        host.commit("base");
-        host
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.dir.path().join(name)
-    }
-
-    fn put(&self, name: &str, text: &str) {
-        let path = self.path(name);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
-    }
-
-    fn commit(&self, message: &str) {
-        self.git("linux", &["add", "-A"]);
-        self.git("linux", &["-c", "user.name=T", "-c", "user.email=t@t", "commit", "-qm", message]);
-    }
-
-    fn clean(&self, command: &mut Command) {
-        command.env("HOME", self.dir.path()).env("XDG_CONFIG_HOME", self.path("config"));
-        command.env("XDG_CACHE_HOME", self.path("cache")).env_remove("KSERIES_PROJECT");
-        command.env("GIT_CONFIG_SYSTEM", "/dev/null").env("GIT_CONFIG_GLOBAL", "/dev/null");
-        command.env("GIT_COMMITTER_NAME", "T").env("GIT_COMMITTER_EMAIL", "t@t");
-    }
-
-    fn git(&self, folder: &str, args: &[&str]) -> String {
-        let mut c = Command::new("git");
-        c.args(args).current_dir(self.path(folder));
-        self.clean(&mut c);
-        let out = c.output().unwrap();
-        assert!(out.status.success(), "git {args:?}: {}", String::from_utf8_lossy(&out.stderr));
-        String::from_utf8(out.stdout).unwrap().trim_end().to_owned()
-    }
-
-    /// Runs the tool in the project; gives stdout and stderr.
-    fn run(&self, args: &[&str], code: i32) -> (String, String) {
-        let mut c = Command::new(env!("CARGO_BIN_EXE_xtask"));
-        c.args(args).current_dir(self.path("project"));
-        self.clean(&mut c);
-        let out = c.output().unwrap();
-        let (stdout, stderr) =
-            (String::from_utf8(out.stdout).unwrap(), String::from_utf8(out.stderr).unwrap());
-        assert_eq!(out.status.code(), Some(code), "{args:?}\n{stdout}\n{stderr}");
-        (stdout, stderr)
+        Two(host)
     }
 
     fn generate(&self, more: &[&str], code: i32) -> (String, String) {
@@ -142,7 +103,7 @@ impl Host {
 
     fn change_series(&self, from: &str, to: &str) {
         assert!(SERIES.contains(from), "{from}");
-        self.put("project/series/two/series.toml", &SERIES.replacen(from, to, 1));
+        self.put("project/series/two/series.toml", SERIES.replacen(from, to, 1));
     }
 
     /// Files below the project's products.
@@ -169,7 +130,7 @@ fn walk(folder: &Path) -> Vec<String> {
 
 #[test]
 fn git_am_of_the_mails_gives_the_printed_tree() {
-    let host = Host::new();
+    let host = Two::new();
     let (out, _) = host.generate(&["--output", "../mails", "--with-optional"], 0);
     let tree = out.lines().find_map(|l| l.trim().strip_prefix("tree ")).unwrap().trim().to_owned();
     let mut mails = walk(&host.path("mails"));
@@ -216,7 +177,7 @@ fn git_am_of_the_mails_gives_the_printed_tree() {
 
 #[test]
 fn the_same_source_and_base_give_the_same_bytes() {
-    let host = Host::new();
+    let host = Two::new();
     let (first, _) = host.generate(&["--output", "../a"], 0);
     // Another cache, another time, the store made anew.
     fs::remove_dir_all(host.path("cache")).unwrap();
@@ -230,7 +191,7 @@ fn the_same_source_and_base_give_the_same_bytes() {
 
 #[test]
 fn products_stand_in_out_and_are_replaced_whole() {
-    let host = Host::new();
+    let host = Two::new();
     host.generate(&["--with", "more"], 0);
     assert_eq!(host.products().len(), 4);
     host.generate(&[], 0);
@@ -253,7 +214,7 @@ fn products_stand_in_out_and_are_replaced_whole() {
 
 #[test]
 fn a_branch_is_made_in_the_clone_and_not_replaced_unless_forced() {
-    let host = Host::new();
+    let host = Two::new();
     let before = host.git("linux", &["rev-parse", "HEAD"]);
     let (out, _) = host.generate(&["--format", "json", "--branch", "two"], 0);
     let report: serde_json::Value = serde_json::from_str(&out).unwrap();
@@ -281,7 +242,7 @@ fn a_branch_is_made_in_the_clone_and_not_replaced_unless_forced() {
 #[test]
 fn verdicts_have_their_exit_codes_and_mail_nothing() {
     // Absorbed as a whole: 0, told, no mails.
-    let host = Host::new();
+    let host = Two::new();
     host.change_series(
         "bases =",
         "absorbed = { file = \"net/dev.c\", why = \"solved otherwise\" }\nbases =",
@@ -304,7 +265,7 @@ fn verdicts_have_their_exit_codes_and_mail_nothing() {
     assert!(out.contains("series/two/series.toml:19:1: replace in net/dev.c: capture setup: text \"n->weight = 65;\""), "{out}");
     assert!(out.contains("net/dev.c:9: n->weight = 64;"), "{out}");
     // An anchor that is there twice: 4, with both places.
-    host.put("linux/net/dev.c", &DEV.replace("\tn->dev", "\tn->weight = 64;\n\tn->dev"));
+    host.put("linux/net/dev.c", DEV.replace("\tn->dev", "\tn->weight = 64;\n\tn->dev"));
     host.commit("twice");
     host.put("project/series/two/series.toml", SERIES);
     let (out, _) = host.generate(&[], 4);
@@ -356,7 +317,7 @@ fn bad_input_is_told_with_its_place_and_leaves_nothing() {
         ("at = { captured", "at = { capturedd", "did you mean `captured`?"),
         ("431ffd03aa5e", "431", "a change id is YYYYMMDD-topic-12hex"),
     ];
-    let host = Host::new();
+    let host = Two::new();
     for (from, to, want) in cases {
         host.change_series(from, to);
         let (out, err) = host.generate(&[], 2);
@@ -381,7 +342,7 @@ fn bad_input_is_told_with_its_place_and_leaves_nothing() {
 
 #[test]
 fn list_and_show() {
-    let host = Host::new();
+    let host = Two::new();
     let (out, _) = host.run(&["list"], 0);
     assert_eq!(out, "two  v1 2+1 patches  Two steps\n");
     host.put(
@@ -400,7 +361,7 @@ fn list_and_show() {
 
 #[test]
 fn a_full_disk_is_said_and_nothing_is_half_written() {
-    let host = Host::new();
+    let host = Two::new();
     // Room for the folders, not for the mails.
     if let Some(disk) = Mounted::new(&host.path("project/out"), "size=8k") {
         let (out, err) = host.generate(&[], 3);
@@ -409,7 +370,7 @@ fn a_full_disk_is_said_and_nothing_is_half_written() {
         drop(disk);
     }
     // The store has none either: it is not begun, or told.
-    let host = Host::new();
+    let host = Two::new();
     if let Some(disk) = Mounted::new(&host.path("cache"), "size=16k") {
         let (out, err) = host.generate(&[], 3);
         assert!(err.contains("No space left") && err.contains("mend:"), "{err}");
@@ -421,7 +382,7 @@ fn a_full_disk_is_said_and_nothing_is_half_written() {
 
 #[test]
 fn killed_at_any_moment_it_leaves_all_mails_or_those_before() {
-    let host = Host::new();
+    let host = Two::new();
     host.generate(&[], 0);
     let all = host.products();
     let begun = std::time::Instant::now();
@@ -449,7 +410,7 @@ fn killed_at_any_moment_it_leaves_all_mails_or_those_before() {
 
 #[test]
 fn a_usage_error_has_its_document_where_json_is_asked_for() {
-    let host = Host::new();
+    let host = Two::new();
     for args in [&["generate-series", "--format", "json", "--nope"][..], &["nope", "--format=json"]]
     {
         let (out, err) = host.run(args, 2);

@@ -2,14 +2,17 @@
 //! series that it needs first.
 #![allow(missing_docs, clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
 
+#[path = "host/machine.rs"]
+#[allow(dead_code)]
+mod host;
+
 use std::fs;
-use std::path::PathBuf;
 use std::process::Command;
 
+use host::Host;
 use xtask::mail::Mail;
 use xtask::send::record::{self, Meta, Sent};
 
-const MAKEFILE: &str = "VERSION = 6\nPATCHLEVEL = 12\nSUBLEVEL = 3\nEXTRAVERSION =\n";
 const ONE: &str = r#"title = "One"
 change-id = "20241129-one-431ffd03aa5e"
 author = "Björn Töpel <bjorn@example.org>"
@@ -33,65 +36,31 @@ at = { text = "int b;" }
 replace = { text = "int b1;" }
 "#;
 
-struct Host {
-    dir: tempfile::TempDir,
+/// A project with the series `one`, and a clone `linux`.
+struct One(Host);
+
+impl std::ops::Deref for One {
+    type Target = Host;
+
+    fn deref(&self) -> &Host {
+        &self.0
+    }
 }
 
-impl Host {
-    /// A project with the series `one`, and a clone `linux`.
-    fn new() -> Host {
-        let host = Host { dir: tempfile::tempdir().unwrap() };
-        host.series("one", ONE);
-        host.put("linux/Makefile", MAKEFILE);
-        host.put("linux/net/dev.c", "int a;\nint m;\nint n;\nint o;\nint p;\nint b;\n");
-        host.git(&["init", "-q", "-b", "main"]);
-        host.git(&["add", "-A"]);
-        host.git(&["commit", "-qm", "base"]);
-        host
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.dir.path().join(name)
-    }
-
-    fn put(&self, name: &str, text: &str) {
-        let path = self.path(name);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
+impl One {
+    fn new() -> One {
+        let dev = "int a;\nint m;\nint n;\nint o;\nint p;\nint b;\n";
+        let one = One(Host::new(&[("net/dev.c", dev)]));
+        one.series("one", ONE);
+        one
     }
 
     fn series(&self, name: &str, text: &str) {
         self.put(&format!("project/series/{name}/series.toml"), text);
     }
 
-    fn clean(&self, command: &mut Command) {
-        command.env("HOME", self.dir.path()).env("XDG_CONFIG_HOME", self.path("config"));
-        command.env("XDG_CACHE_HOME", self.path("cache")).env_remove("KSERIES_PROJECT");
-        command.env("GIT_CONFIG_SYSTEM", "/dev/null").env("GIT_CONFIG_GLOBAL", "/dev/null");
-        for who in ["AUTHOR", "COMMITTER"] {
-            command.env(format!("GIT_{who}_NAME"), "T").env(format!("GIT_{who}_EMAIL"), "t@t");
-        }
-    }
-
     fn git(&self, args: &[&str]) -> String {
-        let mut c = Command::new("git");
-        c.args(["-c", "core.abbrev=12"]).args(args).current_dir(self.path("linux"));
-        self.clean(&mut c);
-        let out = c.output().unwrap();
-        assert!(out.status.success(), "git {args:?}: {}", String::from_utf8_lossy(&out.stderr));
-        String::from_utf8(out.stdout).unwrap().trim_end().to_owned()
-    }
-
-    /// Runs the tool in the project; gives stdout and stderr.
-    fn run(&self, args: &[&str], code: i32) -> (String, String) {
-        let mut c = Command::new(env!("CARGO_BIN_EXE_xtask"));
-        c.args(args).current_dir(self.path("project"));
-        self.clean(&mut c);
-        let out = c.output().unwrap();
-        let (stdout, stderr) =
-            (String::from_utf8(out.stdout).unwrap(), String::from_utf8(out.stderr).unwrap());
-        assert_eq!(out.status.code(), Some(code), "{args:?}\n{stdout}\n{stderr}");
-        (stdout, stderr)
+        self.0.git("linux", &[&["-c", "core.abbrev=12"], args].concat())
     }
 
     fn generate(&self, name: &str, more: &[&str], code: i32) -> (String, String) {
@@ -156,7 +125,7 @@ fn block(mail: &str) -> &str {
 
 #[test]
 fn the_range_diff_is_against_what_was_sent() {
-    let host = Host::new();
+    let host = One::new();
     let (_, err) = host.generate("one", &["--range-diff"], 2);
     assert!(err.contains("no version before it was sent"), "{err}");
     host.send("one", 1);
@@ -226,7 +195,7 @@ fn tracking(mail: &str) -> Vec<&str> {
 
 #[test]
 fn a_series_is_rendered_on_top_of_what_it_needs() {
-    let host = Host::new();
+    let host = One::new();
     let needs = "[[prerequisites]]\nseries = \"one\"\n";
     host.series("two", &on_top("two", needs, "int b1;", "int b2;"));
     // Through another series, and directly: once.
@@ -305,7 +274,7 @@ fn a_series_is_rendered_on_top_of_what_it_needs() {
 
 #[test]
 fn what_is_wrong_below_is_told() {
-    let host = Host::new();
+    let host = One::new();
     let needs = "[[prerequisites]]\nseries = \"one\"\n";
     let has = |what: &str| {
         ONE.replace("\n[[patch]]\nname = \"a\"", &format!("{what}\n\n[[patch]]\nname = \"a\""))

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 mod git;
+#[path = "../host/machine.rs"]
 mod host;
 mod import_commits;
 mod import_errors;

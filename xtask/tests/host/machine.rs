@@ -46,7 +46,8 @@ impl Host {
         self.git("linux", &["commit", "-qm", message]);
     }
 
-    fn clean(&self, command: &mut Command) {
+    /// Nothing of the real user's.
+    pub fn clean(&self, command: &mut Command) {
         command.env("HOME", self.dir.path()).env("XDG_CONFIG_HOME", self.path("config"));
         command.env("XDG_CACHE_HOME", self.path("cache")).env_remove("KSERIES_PROJECT");
         command.env("GIT_CONFIG_SYSTEM", "/dev/null").env("GIT_CONFIG_GLOBAL", "/dev/null");
