@@ -12,6 +12,7 @@ pub mod mail;
 pub mod recipients;
 pub mod render;
 pub mod report;
+pub mod results;
 pub mod scripts;
 pub mod send;
 pub mod series;

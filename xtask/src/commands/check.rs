@@ -7,10 +7,11 @@ use clap::{Args, ValueEnum as _};
 use super::material::{Material, What};
 use crate::cli::{Ctx, Outcome};
 use crate::error::Result;
-use crate::gates::run::{Bench, run};
-use crate::gates::{Gate, Report, Status, Submission};
+use crate::gates::run::{Bench, in_short, run};
+use crate::gates::{Gate, Report, Row, Status, Submission};
 use crate::recipients::Recipients;
 use crate::recipients::gather::gather;
+use crate::results::check;
 use crate::scripts::Scripts;
 
 /// Options of `check`.
@@ -40,19 +41,58 @@ impl Check {
     /// # Errors
     /// When the series cannot be rendered or mailed at all.
     pub fn run(&self, ctx: &Ctx) -> Result<Outcome> {
-        let material = self.what.get(ctx, self.series.as_deref())?;
+        let mut material = self.what.get_to_check(ctx, self.series.as_deref())?;
         let asked = if self.gate.is_empty() { Gate::value_variants() } else { &self.gate };
         let gates: Vec<Gate> =
             asked.iter().copied().filter(|g| !self.fast || !g.compiles()).collect();
         let mails = material.mails(&[], &[])?;
         let submission = material.submission(&mails)?;
-        let report = judge(ctx, &material, &submission, &gates, &self.arch)?;
+        let mut report = judge(ctx, &material, &submission, &gates, &self.arch)?;
+        drop(submission);
+        if let Some(folder) = material.series_folder() {
+            let (head, sender) = (material.head().to_string(), material.sender().verbatim());
+            let kept = check::keep(&ctx.dirs.out()?, &folder, &head, &sender, &report);
+            // They serve cover letters alone.
+            kept.unwrap_or_else(|e| ctx.ui.warn(&format!("the results are not kept: {e}")));
+        }
+        self.judge_letter(ctx, &mut material, &gates, &mut report)?;
         ctx.ui.result(&report, |w| report.human(w))?;
         Ok(match report.status() {
             Status::Passed => Outcome::Held,
             Status::Skipped if self.allow_skipped && !report.rows.is_empty() => Outcome::Held,
             Status::Skipped | Status::Failed => Outcome::Failed,
         })
+    }
+
+    /// Judges a cover letter that tells of these results now that they are there.
+    fn judge_letter(
+        &self,
+        ctx: &Ctx,
+        material: &mut Material,
+        gates: &[Gate],
+        report: &mut Report,
+    ) -> Result<()> {
+        let changed = material.renew_letter(ctx)?;
+        let of_letter = |row: &Row| row.subject == check::LETTER;
+        if let Some(e) = &material.lacking {
+            for row in report.rows.iter_mut().filter(|r| of_letter(r)) {
+                *row = Row::skipped(row.gate, check::LETTER, in_short(e));
+            }
+        } else if changed {
+            let has_row =
+                |gate: &&Gate| report.rows.iter().any(|r| r.gate == **gate && of_letter(r));
+            let gates: Vec<Gate> = gates.iter().filter(has_row).copied().collect();
+            let mails = material.mails(&[], &[])?;
+            let submission = material.submission(&mails)?;
+            let anew = judge(ctx, material, &submission, &gates, &self.arch)?;
+            for row in report.rows.iter_mut().filter(|r| of_letter(r)) {
+                let of_gate = |new: &&Row| new.gate == row.gate && of_letter(new);
+                if let Some(new) = anew.rows.iter().find(of_gate) {
+                    *row = new.clone();
+                }
+            }
+        }
+        Ok(())
     }
 }
 

@@ -20,7 +20,7 @@ use crate::series::{self, Series};
 use crate::tree::{self, Base, KernelVersion, Oid, Store};
 
 use super::previous::Previous;
-use super::series_mail;
+use super::{letter, series_mail};
 
 /// Options of `generate-series`.
 #[derive(Debug, Args)]
@@ -188,8 +188,9 @@ impl GenerateSeries {
             return Ok(report);
         }
         let commits = rendering.commits();
+        let content = (&commits[..], letter::whole(ctx, store.repo(), series, rendering)?);
         let mut input =
-            series_mail::input(store.repo(), series, rendering, &commits, self.rfc, self.resend)?;
+            series_mail::input(store.repo(), series, rendering, content, self.rfc, self.resend)?;
         input.range_diff = self.previous.of_series(store, series, rendering.onto, &commits)?;
         let (files, to_file) = channel();
         let filing = scope.spawn({

@@ -9,7 +9,7 @@ use git2::{Oid, Repository};
 use super::compiler::SeriesCompiler;
 use super::kernel::Kernel;
 use super::previous::Previous;
-use super::{format_series, series_mail, which_base};
+use super::{format_series, letter, series_mail, which_base};
 use crate::cli::Ctx;
 use crate::error::{Error, Result};
 use crate::gates::Submission;
@@ -19,6 +19,7 @@ use crate::gates::submission::Made;
 use crate::mail::range_diff::Range;
 use crate::mail::{self, Mail, MailInput, Person, Prefix, Tracking};
 use crate::recipients::gather::Wishes;
+use crate::render::cover::Written;
 use crate::render::{self, Choice, RenderOptions, Verdict};
 use crate::series;
 use crate::tree::Store;
@@ -104,14 +105,29 @@ pub struct Material {
     pub accepted: Accepted,
     /// Patches that have no commit here, with the verdict.
     pub left_out: Vec<(String, String)>,
+    /// Why the cover letter is not the one to be: it uses results that are lacking.
+    pub lacking: Option<Error>,
 }
 
 impl What {
     /// Brings it about.
     ///
     /// # Errors
-    /// When it is not there, or not well-formed.
+    /// When it is not there, or not well-formed; or lacks results that its cover
+    /// letter uses.
     pub fn get(&self, ctx: &Ctx, series: Option<&str>) -> Result<Material> {
+        let mut material = self.get_to_check(ctx, series)?;
+        match material.lacking.take() {
+            Some(e) => Err(e),
+            None => Ok(material),
+        }
+    }
+
+    /// As [`get`](Self::get), for the command that brings the results.
+    ///
+    /// # Errors
+    /// When it is not there, or not well-formed.
+    pub fn get_to_check(&self, ctx: &Ctx, series: Option<&str>) -> Result<Material> {
         for text in self.to.iter().chain(&self.cc) {
             Person::parse(text)?;
         }
@@ -178,6 +194,7 @@ impl What {
             wishes: self.wishes(Vec::new(), Vec::new(), &Accepted::default()),
             accepted: Accepted::default(),
             left_out: Vec::new(),
+            lacking: None,
             home: Home::Range(repo),
         })
     }
@@ -201,8 +218,10 @@ impl What {
             return Err(Error::usage(format!("series {name}")).found("it was not rendered"));
         };
         let commits = rendering.commits();
+        let (text, lacking) = text(letter::write(ctx, kernel.store.repo(), series, rendering)?);
+        let content = (&[][..], text);
         let mut template =
-            series_mail::input(kernel.store.repo(), series, rendering, &[], self.rfc, false)?;
+            series_mail::input(kernel.store.repo(), series, rendering, content, self.rfc, false)?;
         template.range_diff =
             self.previous.of_series(&kernel.store, series, rendering.onto, &commits)?;
         let sender = match self.sender()? {
@@ -225,6 +244,7 @@ impl What {
             wishes: self.wishes(series.to.clone(), series.cc.clone(), &accepted),
             accepted,
             left_out: others.iter().map(|p| (p.name.clone(), p.verdict.to_string())).collect(),
+            lacking,
             home: Home::Series(Box::new(kernel)),
         })
     }
@@ -329,6 +349,27 @@ impl Material {
         self.template.tracking.change_id.as_deref()
     }
 
+    /// Writes the cover letter once more, where it uses results; tells whether it
+    /// is another one now.
+    ///
+    /// # Errors
+    /// When its template is wrong.
+    pub fn renew_letter(&mut self, ctx: &Ctx) -> Result<bool> {
+        let Home::Series(kernel) = &self.home else { return Ok(false) };
+        let (Some((series, rendering)), Some(cover)) = (&kernel.series, &mut self.template.cover)
+        else {
+            return Ok(false);
+        };
+        if rendering.cover.uses().is_empty() {
+            return Ok(false);
+        }
+        let (body, lacking) = text(letter::write(ctx, kernel.store.repo(), series, rendering)?);
+        self.lacking = lacking;
+        let changed = cover.body != body;
+        cover.body = body;
+        Ok(changed)
+    }
+
     /// Its mails.
     ///
     /// # Errors
@@ -358,5 +399,14 @@ impl Material {
             cover: self.template.cover.clone(),
         };
         Submission::of(self.repo(), &made)
+    }
+}
+
+/// The text of a cover letter; where results are lacking, what stands in for it,
+/// and why.
+fn text(written: Written) -> (String, Option<Error>) {
+    match written {
+        Written::Whole(text) => (text, None),
+        Written::Lacks(e) => ("Results are lacking.\n".to_owned(), Some(e)),
     }
 }

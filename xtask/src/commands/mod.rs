@@ -10,6 +10,7 @@ pub mod format_series;
 pub mod generate_series;
 pub mod import_series;
 pub mod kernel;
+mod letter;
 pub mod list;
 mod material;
 pub mod matrix;

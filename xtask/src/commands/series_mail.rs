@@ -12,7 +12,8 @@ use crate::send::record;
 use crate::series::{Series, model};
 use crate::tree::Oid;
 
-/// The mails of `rendering`; `commits` are its commits, in `repo`.
+/// The mails of `rendering`; `commits` are its commits, in `repo`, and `letter` the
+/// text of its cover letter, if it has one.
 ///
 /// # Errors
 /// When an address or the date is not well-formed, or git is missing where
@@ -21,7 +22,7 @@ pub fn input<'c>(
     repo: &Repository,
     series: &Series,
     rendering: &Rendering,
-    commits: &'c [Oid],
+    (commits, letter): (&'c [Oid], String),
     rfc: bool,
     resend: bool,
 ) -> Result<MailInput<'c>> {
@@ -37,10 +38,8 @@ pub fn input<'c>(
     };
     input.from = Some(Person::new(&series.author.name, &series.author.email));
     input.date = Some(Date::new(series.date.seconds, series.date.offset)?);
-    input.cover = series
-        .cover
-        .as_ref()
-        .map(|_| Cover { subject: series.title.clone(), body: rendering.cover.clone() });
+    let subject = series.title.clone();
+    input.cover = series.cover.as_ref().map(|_| Cover { subject, body: letter });
     (input.to, input.cc) = (people(&series.to)?, people(&series.cc)?);
     input.thread = Some(Thread {
         // The base too: renderings of one version for two trees are two threads.

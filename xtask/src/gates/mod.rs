@@ -22,13 +22,15 @@ pub mod submission;
 pub(crate) mod testing;
 pub mod trailers;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 pub use report::{Finding, Report, Row, Status};
 pub use submission::{Patch, Submission};
 
 /// A gate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, clap::ValueEnum)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, clap::ValueEnum,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum Gate {
     /// `git am` in a checkout of the base gives the rendered commits.

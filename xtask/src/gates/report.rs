@@ -2,12 +2,12 @@
 
 use std::io::{self, Write};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::Gate;
 
 /// How a row ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Status {
     /// Nothing stands against it.
@@ -19,7 +19,7 @@ pub enum Status {
 }
 
 /// One thing that a gate found.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
     /// The rule, in the gate's own terms: `LONG_LINE`, `subject-length`.
     pub rule: String,
@@ -53,7 +53,7 @@ impl Finding {
 }
 
 /// One gate on one patch, on the cover letter, or on the whole series.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Row {
     /// The gate.
     pub gate: Gate,

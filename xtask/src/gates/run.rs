@@ -78,7 +78,8 @@ fn again(e: &Error) -> Error {
 }
 
 /// A failure in one line, with its mend.
-fn in_short(e: &Error) -> String {
+#[must_use]
+pub fn in_short(e: &Error) -> String {
     let found = e.what_was_found().first().and_then(|f| f.lines().last());
     let parts = [Some(e.asked()), found, e.hints().first().map(String::as_str)];
     parts.into_iter().flatten().collect::<Vec<_>>().join("; ")

@@ -8,6 +8,7 @@ use crate::series::prerequisites::{self, Needed};
 use crate::tree::{Base, Oid, Store};
 
 use super::cocci::{Semantic, Spatch};
+use super::cover::Cover;
 use super::execute::{self, Executor, StoreSource};
 use super::overlay::Changes;
 use super::plan::{self, Choice, Plan, PlannedPatch};
@@ -186,5 +187,5 @@ pub fn withheld(
         judged(&planned);
         patches.push(planned);
     }
-    Ok(Plan { patches, verdict: verdict.clone(), cover: String::new() })
+    Ok(Plan { patches, verdict: verdict.clone(), cover: Cover::default() })
 }

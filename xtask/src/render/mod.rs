@@ -3,6 +3,7 @@
 
 pub mod below;
 pub mod cocci;
+pub mod cover;
 pub mod deed;
 pub mod diff;
 pub mod edit;
@@ -26,6 +27,7 @@ use crate::series::{Series, load_mutants};
 use crate::tree::{Base, CommitSpec, Oid, Store, commit};
 
 pub use below::Below;
+pub use cover::Cover;
 pub use plan::Choice;
 pub use verdict::{Conflict, Verdict};
 
@@ -56,8 +58,8 @@ pub struct Rendering {
     pub tree: Oid,
     /// The series as a whole.
     pub state: Verdict,
-    /// The cover letter's text: subject, blank line, body.
-    pub cover: String,
+    /// The cover letter, without its subject.
+    pub cover: Cover,
 }
 
 impl Rendering {

@@ -8,6 +8,7 @@ use crate::series::excerpt::Document;
 use crate::series::model::{Edit, Patch, Probe, Series};
 
 use super::cocci::Semantic;
+use super::cover::Cover;
 use super::edit::{Editor, Fault};
 use super::overlay::{Base, Changes, Overlay};
 use super::probe::{Answer, Asker};
@@ -71,8 +72,8 @@ pub struct Plan {
     pub patches: Vec<PlannedPatch>,
     /// The series as a whole.
     pub verdict: Verdict,
-    /// The cover letter's text; empty when there is none, or nothing applies.
-    pub cover: String,
+    /// The cover letter; empty when there is none, or nothing applies.
+    pub cover: Cover,
 }
 
 /// Plans `series` on `source`.
@@ -145,9 +146,9 @@ pub fn plan_each(
         Some(text) if verdict == Verdict::Applies => {
             let applied = patches.iter().filter(|p| p.verdict == Verdict::Applies);
             templates.set_applied(&applied.map(|p| p.name.as_str()).collect::<Vec<_>>());
-            templates.render(text, || series.source.label.clone())?
+            templates.cover(text, || series.source.label.clone())?
         }
-        _ => String::new(),
+        _ => Cover::default(),
     };
     Ok(Plan { patches, verdict, cover })
 }

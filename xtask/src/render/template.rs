@@ -14,13 +14,16 @@ use crate::series::model::{Series, Text};
 use crate::series::templates;
 use crate::series::version::Version;
 
+use super::cover::{self, Cover, Draft};
 use super::filters;
 
 // Tera's names are ASCII; Unicode's classes are large to compile.
 static ASSIGNED: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"(?-u)\{%-?\s*set(?:_global)?\s+([A-Za-z_]\w*)").ok());
 static MEMBER: LazyLock<Option<Regex>> =
-    LazyLock::new(|| Regex::new(r"(?-u)\b(has|vars|base|series|patch)\.([A-Za-z_]\w*)").ok());
+    LazyLock::new(|| Regex::new(r"(?-u)\b([A-Za-z_]\w*)\.([A-Za-z_]\w*)").ok());
+static GATE: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r"(?-u)\bcheck\.gate\.([A-Za-z_]\w*)").ok());
 
 /// What templates see of the base.
 #[derive(Clone, Debug)]
@@ -133,6 +136,42 @@ impl<'s> Templates<'s> {
         self.inline(&name, format!("{} ({name})", place()), text)
     }
 
+    /// Renders the cover letter, the last text of all. It sees results, but for
+    /// those whose name a capture has.
+    ///
+    /// # Errors
+    /// As [`render`](Self::render). What fails because results are lacking comes
+    /// with [`Cover::with`].
+    pub fn cover(mut self, text: &Text, place: impl FnOnce() -> String) -> Result<Cover> {
+        let seen: Vec<&'static str> =
+            cover::NAMES.into_iter().filter(|n| self.names.insert((*n).to_owned())).collect();
+        for (name, keys) in [("check", &cover::CHECK[..]), ("tests", &cover::TESTS[..])] {
+            if seen.contains(&name) {
+                self.members.insert(name, keys.iter().map(|k| (*k).to_owned()).collect());
+            }
+        }
+        let name = match text {
+            Text::File(name) => {
+                self.load(name)?;
+                name.clone()
+            }
+            Text::Inline(text) => {
+                let name = "the cover letter".to_owned();
+                let document = Document::new(format!("{} ({name})", place()), text.clone());
+                self.add(vec![(name.clone(), document)])?;
+                name
+            }
+        };
+        self.check_names(&name)?;
+        let used = self.tera.get_template_variables(&name).map_err(|e| self.error(&name, &e))?;
+        let uses: BTreeSet<&'static str> = seen.into_iter().filter(|n| used.contains(n)).collect();
+        if uses.is_empty() {
+            return self.fill(&name).map(Cover::plain);
+        }
+        let Templates { tera, context, sources, .. } = self;
+        Ok(Draft { name, tera, context, uses, sources }.into_cover())
+    }
+
     fn inline(&mut self, name: &str, label: String, text: &str) -> Result<String> {
         self.add(vec![(name.to_owned(), Document::new(label, text.to_owned()))])?;
         self.fill(name)
@@ -240,11 +279,25 @@ impl<'s> Templates<'s> {
     }
 
     fn check_members(&self, document: &Document) -> Result<()> {
-        let Some(member) = MEMBER.as_ref() else { return Ok(()) };
+        let (Some(member), Some(gate)) = (MEMBER.as_ref(), GATE.as_ref()) else { return Ok(()) };
         for tag in tags(&document.text) {
             let text = document.text.get(tag.clone()).unwrap_or("");
+            let of_results = self.members.contains_key("check");
+            for found in gate.captures_iter(text).filter(|_| of_results) {
+                let Some(name) = found.get(1) else { continue };
+                if !cover::GATES.contains(&name.as_str()) {
+                    let span = tag.start + name.start()..tag.start + name.end();
+                    let e = document.error(span, format!("no gate is called `{}`", name.as_str()));
+                    return Err(near(e, name.as_str(), cover::GATES.into_iter()));
+                }
+            }
             for found in member.captures_iter(text) {
                 let (Some(object), Some(name)) = (found.get(1), found.get(2)) else { continue };
+                let before = text.get(..object.start()).unwrap_or("");
+                // A member's member, or a file name in quotes.
+                if before.ends_with('.') || before.matches('"').count() % 2 == 1 {
+                    continue;
+                }
                 let Some(known) = self.members.get(object.as_str()) else { continue };
                 if !known.contains(name.as_str()) {
                     let span = tag.start + name.start()..tag.start + name.end();
@@ -258,24 +311,29 @@ impl<'s> Templates<'s> {
     }
 
     fn error(&self, name: &str, e: &tera::Error) -> Error {
-        let at = |report: &ReportError| {
-            let document = self.sources.get(report.filename());
-            let document = document.or_else(|| self.sources.get(name));
-            match document {
-                Some(d) => d.error(report.span().range.clone(), report.message()),
-                None => Error::usage(format!("template {name}: {}", report.message())),
-            }
-        };
-        match e.kind() {
-            ErrorKind::SyntaxError(report) | ErrorKind::RenderingError(report) => at(report),
-            ErrorKind::CircularInclude { include_chain: chain, .. }
-            | ErrorKind::CircularExtend { inheritance_chain: chain, .. } => {
-                Error::usage(format!("template {name} includes itself"))
-                    .found(chain.join(" includes "))
-                    .hint("take one of the includes out")
-            }
-            other => Error::usage(format!("template {name}")).found(other.to_string()),
+        error(&self.sources, name, e)
+    }
+}
+
+/// What Tera says of template `name`, with the place in its source.
+pub(super) fn error(sources: &BTreeMap<String, Document>, name: &str, e: &tera::Error) -> Error {
+    let at = |report: &ReportError| {
+        let document = sources.get(report.filename());
+        let document = document.or_else(|| sources.get(name));
+        match document {
+            Some(d) => d.error(report.span().range.clone(), report.message()),
+            None => Error::usage(format!("template {name}: {}", report.message())),
         }
+    };
+    match e.kind() {
+        ErrorKind::SyntaxError(report) | ErrorKind::RenderingError(report) => at(report),
+        ErrorKind::CircularInclude { include_chain: chain, .. }
+        | ErrorKind::CircularExtend { inheritance_chain: chain, .. } => {
+            Error::usage(format!("template {name} includes itself"))
+                .found(chain.join(" includes "))
+                .hint("take one of the includes out")
+        }
+        other => Error::usage(format!("template {name}")).found(other.to_string()),
     }
 }
 

@@ -118,7 +118,9 @@ mod tests {
             let bytes = file.unwrap().as_ref().unwrap().text.bytes().to_vec();
             let text = String::from_utf8(bytes).unwrap();
             assert!(text.contains(title) && !text.contains("@ident@"), "{text}");
-            assert!(plan.cover.contains("these 1 patches") && plan.cover.contains("6.12"));
+            assert!(
+                plan.cover.text.contains("these 1 patches") && plan.cover.text.contains("6.12")
+            );
             assert!(crate::series::lint::lint(&series, &[]).unwrap().is_empty());
         }
     }
