@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::mail_server::{Arrived, MailServer, mbox};
 use super::proofs::{BASE, entry};
-use super::{Stage, Status};
+use super::{Stage, Status, prerequisites};
 use crate::commands::own;
 use crate::error::{Error, IoContext as _, Result};
 use crate::gates::checkout::{Checkout, clean_git};
@@ -121,15 +121,16 @@ pub fn mails(stage: &mut Stage) -> Result<()> {
     for series in crate::series::list(stage.ctx.dirs.project()?)? {
         post.series(stage, &series)?;
     }
-    post.versions(stage)
+    post.versions(stage)?;
+    prerequisites::check(&post, stage)
 }
 
 /// Server, b4, and a folder for both.
-struct Post {
-    server: MailServer,
+pub(super) struct Post {
+    pub server: MailServer,
     b4: PathBuf,
-    folder: PathBuf,
-    config: PathBuf,
+    pub folder: PathBuf,
+    pub config: PathBuf,
 }
 
 impl Post {
@@ -156,10 +157,20 @@ impl Post {
             .output()
     }
 
+    /// The interpreter that b4 runs in.
+    pub fn python(&self) -> PathBuf {
+        self.b4.with_file_name("python")
+    }
+
     /// b4 without network and without the user's settings.
     fn b4(&self, work: &Path, args: &[&str]) -> Result<Output> {
+        self.b4_asking(work, &[&["--offline-mode"], args].concat())
+    }
+
+    /// b4 that may ask an archive.
+    pub fn b4_asking(&self, work: &Path, args: &[&str]) -> Result<Output> {
         Cmd::new(&self.b4)
-            .args(["--offline-mode", "--no-interactive", "--no-stdin"])
+            .args(["--no-interactive", "--no-stdin"])
             .args(["--config", "b4.attestation-policy=off"])
             .args(args)
             .cwd(work)
@@ -298,7 +309,7 @@ impl Post {
 }
 
 /// A repository of our own with two versions of a series of two.
-struct Small {
+pub(super) struct Small {
     path: PathBuf,
     cover: PathBuf,
 }
@@ -315,13 +326,16 @@ impl Small {
         Ok(small)
     }
 
-    fn git(&self, args: &[&str]) -> Result<String> {
-        let names = ["AUTHOR", "COMMITTER"];
-        let cmd = names.iter().fold(clean_git(), |cmd, role| {
+    /// git in the name of someone.
+    pub fn author(git: Cmd) -> Cmd {
+        ["AUTHOR", "COMMITTER"].iter().fold(git, |cmd, role| {
             cmd.env(format!("GIT_{role}_NAME"), "Jane Hacker")
                 .env(format!("GIT_{role}_EMAIL"), "jane@example.org")
-        });
-        Ok(cmd.args(args).cwd(&self.path).run()?.text())
+        })
+    }
+
+    fn git(&self, args: &[&str]) -> Result<String> {
+        Ok(Small::author(clean_git()).args(args).cwd(&self.path).run()?.text())
     }
 
     fn commit(&self, text: &str, message: &str) -> Result<()> {
@@ -361,7 +375,7 @@ fn mbx(folder: &Path) -> Result<PathBuf> {
         .ok_or_else(|| Error::check("b4 am").found(format!("no .mbx in {}", folder.display())))
 }
 
-fn said(out: &Output) -> String {
+pub(super) fn said(out: &Output) -> String {
     let both = [out.stdout.as_slice(), &out.stderr].concat();
     format!("code {}\n{}", out.code, String::from_utf8_lossy(&both))
 }

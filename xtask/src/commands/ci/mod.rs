@@ -17,6 +17,7 @@ mod guests;
 mod mail_server;
 mod mails;
 mod parity;
+mod prerequisites;
 mod proofs;
 mod source;
 
