@@ -41,7 +41,7 @@ pub fn fetch(
             Err(e) => why.push(format!("the system's own apt: {}", e.asked())),
         }
     }
-    let private = Apt::private(ui, dirs, known, &apt, suite)?;
+    let private = Apt::private(ui, dirs, known, (&apt, Part::Binary), suite)?;
     private.package(ui, dirs, package).map_err(|mut e| {
         for line in why {
             e = e.found(line);
@@ -51,10 +51,63 @@ pub fn fetch(
     })
 }
 
+/// Downloads what Debian adds to a package's source, its patches among it, from
+/// the newest version in `suite`, and gives the path of the `.debian.tar.xz`.
+///
+/// # Errors
+/// When apt is missing, or the suite has no such source, or it cannot be downloaded.
+pub fn fetch_patches(
+    ui: &Ui,
+    dirs: &Dirs,
+    known: &Known,
+    package: &str,
+    suite: &str,
+) -> Result<PathBuf> {
+    let apt = tools::need("apt-get")?;
+    let apt = Apt::private(ui, dirs, known, (&apt, Part::Patches), Some(suite))?;
+    apt.package(ui, dirs, package)
+}
+
+/// What of a package is wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Part {
+    /// The package itself.
+    Binary,
+    /// Of its source what Debian adds.
+    Patches,
+}
+
+impl Part {
+    /// How a line of sources.list begins.
+    fn list(self) -> &'static str {
+        match self {
+            Part::Binary => "deb",
+            Part::Patches => "deb-src",
+        }
+    }
+
+    /// How the file's name ends.
+    fn ending(self) -> &'static str {
+        match self {
+            Part::Binary => ".deb",
+            Part::Patches => ".debian.tar.xz",
+        }
+    }
+
+    /// apt-get's words for it.
+    fn download(self) -> &'static [&'static str] {
+        match self {
+            Part::Binary => &["download"],
+            Part::Patches => &["--diff-only", "--download-only", "source"],
+        }
+    }
+}
+
 /// apt with the system's state or one of our own.
 struct Apt {
     program: PathBuf,
     config: Option<PathBuf>,
+    part: Part,
 }
 
 /// What apt says of a package it can download.
@@ -67,7 +120,7 @@ struct Candidate {
 
 impl Apt {
     fn system(program: &Path) -> Apt {
-        Apt { program: program.to_owned(), config: None }
+        Apt { program: program.to_owned(), config: None, part: Part::Binary }
     }
 
     fn cmd(&self) -> Cmd {
@@ -84,7 +137,7 @@ impl Apt {
         ui: &Ui,
         dirs: &Dirs,
         known: &Known,
-        program: &Path,
+        (program, part): (&Path, Part),
         suite: Option<&str>,
     ) -> Result<Apt> {
         let system = sources(program)?;
@@ -96,16 +149,20 @@ impl Apt {
             }
             None => system,
         };
-        let state = dirs.cache().join("apt").join(suite.unwrap_or("system").replace('/', "-"));
+        let mut name = suite.unwrap_or("system").replace('/', "-");
+        if part == Part::Patches {
+            name.push_str("+source");
+        }
+        let state = dirs.cache().join("apt").join(name);
         for dir in ["lists/partial", "cache/archives/partial"] {
             let dir = state.join(dir);
             fs::create_dir_all(&dir).at("create folder", &dir)?;
         }
-        let lines: String = list.iter().map(Source::line).collect();
+        let lines: String = list.iter().map(|s| s.line(part)).collect();
         atomic::write(&state.join("sources.list"), lines.as_bytes())?;
         let config = state.join("apt.conf");
         atomic::write(&config, config_text(&state)?.as_bytes())?;
-        let apt = Apt { program: program.to_owned(), config: Some(config) };
+        let apt = Apt { program: program.to_owned(), config: Some(config), part };
         let step = ui
             .step(format!("update the package list of {}", suite.unwrap_or("the system's suites")));
         let output = apt.cmd().args(["-q", "update"]).output()?;
@@ -125,8 +182,10 @@ impl Apt {
 
     /// The newest version of the package, checked, in the cache.
     fn package(&self, ui: &Ui, dirs: &Dirs, package: &str) -> Result<PathBuf> {
-        let output = self.cmd().args(["--print-uris", "download", package]).output()?;
-        let candidate = output.text().lines().find_map(parse_uri).filter(|_| output.ok());
+        let output =
+            self.cmd().arg("--print-uris").args(self.part.download()).arg(package).output()?;
+        let candidate =
+            output.text().lines().find_map(|l| parse_uri(l, self.part)).filter(|_| output.ok());
         let Some(candidate) = candidate else {
             return Err(Error::host(format!("no Debian package {package}"))
                 .found(first_line(&output.stderr)));
@@ -150,7 +209,9 @@ impl Apt {
         let step = ui.step(format!("download {} ({} MiB)", candidate.file, candidate.size >> 20));
         let output = self
             .cmd()
-            .args(["-q", "-o", "APT::Sandbox::User=root", "download", package])
+            .args(["-q", "-o", "APT::Sandbox::User=root"])
+            .args(self.part.download())
+            .arg(package)
             .cwd(&work)
             .output()?;
         let got = work.join(&candidate.file);
@@ -202,10 +263,10 @@ impl std::io::Write for HashWriter<'_> {
 }
 
 /// A line of `--print-uris`: `'URI' FILE SIZE SHA256:HASH`.
-fn parse_uri(line: &str) -> Option<Candidate> {
+fn parse_uri(line: &str, part: Part) -> Option<Candidate> {
     let mut words = line.strip_prefix('\'')?.split_once("' ")?.1.split(' ');
     let (file, size) = (words.next()?, words.next()?.parse().ok()?);
-    if file.contains('/') || !file.ends_with(".deb") {
+    if file.contains('/') || !file.ends_with(part.ending()) {
         return None;
     }
     let sha256 = words.next().and_then(|h| h.strip_prefix("SHA256:")).map(str::to_owned);
@@ -222,10 +283,10 @@ struct Source {
 }
 
 impl Source {
-    fn line(&self) -> String {
+    fn line(&self, part: Part) -> String {
         let options = self.signed_by.as_ref().map(|k| format!("[signed-by={k}] "));
         let options = options.unwrap_or_default();
-        format!("deb {options}{} {} {}\n", self.uri, self.suite, self.component)
+        format!("{} {options}{} {} {}\n", part.list(), self.uri, self.suite, self.component)
     }
 }
 
@@ -342,18 +403,24 @@ mod tests {
 
     #[test]
     fn apts_lines_are_read() {
-        let c = parse_uri("'http://h/p/l_1%7e2_all.deb' l_1~2_all.deb 12 SHA256:ab").unwrap();
+        let c = parse_uri("'http://h/p/l_1%7e2_all.deb' l_1~2_all.deb 12 SHA256:ab", Part::Binary)
+            .unwrap();
         assert_eq!(
             (c.file.as_str(), c.size, c.sha256.as_deref()),
             ("l_1~2_all.deb", 12, Some("ab"))
         );
         for bad in ["", "'x' ", "'u' f.deb x", "'u' ../f.deb 1 SHA256:a", "E: no", "'u' f.rpm 1"] {
-            assert_eq!(parse_uri(bad), None, "{bad}");
+            assert_eq!(parse_uri(bad, Part::Binary), None, "{bad}");
         }
         assert_eq!(
-            source("http://h/debian/", "sid").line(),
+            source("http://h/debian/", "sid").line(Part::Binary),
             "deb [signed-by=/k.gpg] http://h/debian/ sid main\n"
         );
+        let c = parse_uri("'u' l_1-2.debian.tar.xz 3 SHA256:ab", Part::Patches).unwrap();
+        assert_eq!(c.file, "l_1-2.debian.tar.xz");
+        assert!(parse_uri("'u' l_1-2.dsc 3 SHA256:ab", Part::Patches).is_none());
+        let line = source("http://h/debian/", "sid").line(Part::Patches);
+        assert!(line.starts_with("deb-src [signed-by=/k.gpg] http://h/debian/ sid"));
         assert!(parse_source("a|b").is_none());
     }
 

@@ -4,7 +4,7 @@
 //! The only module that opens git repositories. Everything else sees a [`Store`],
 //! a [`Base`] and ids.
 
-mod apt;
+pub mod apt;
 pub mod branch;
 mod clone;
 pub mod commit;

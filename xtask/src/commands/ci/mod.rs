@@ -13,6 +13,7 @@ use serde::Serialize;
 use crate::cli::{Ctx, Outcome};
 use crate::error::{Error, Kind, Result};
 
+mod debian;
 mod guests;
 mod mail_server;
 mod mails;

@@ -1,12 +1,14 @@
 //! The check of `ci` on mails that the fast tests cannot afford: parity with
-//! `git format-patch` over thousands of commits and over the project's own history.
+//! `git format-patch` over thousands of commits, over the project's own history and
+//! over the patches of a distribution's kernel.
 
-use super::{Stage, Status};
+use super::{Stage, Status, debian};
 use crate::error::Result;
 use crate::host::process::{Cmd, tail};
 use crate::host::tools;
 
-/// Every byte as git's: over histories made from seeds, and the project's own.
+/// Every byte as git's: over histories made from seeds, the project's own, and one
+/// by many hands.
 ///
 /// # Errors
 /// When cargo cannot be run.
@@ -18,32 +20,41 @@ pub fn parity(stage: &mut Stage) -> Result<()> {
         stage.add("parity with git format-patch", Status::Skipped, why);
         return Ok(());
     }
-    let mut runs = vec![("parity", "histories made from seeds")];
+    let own = (&*project.display().to_string(), "HEAD");
+    compare(stage, "parity", "histories made from seeds", own)?;
     // A source archive has no history.
     if project.join(".git").exists() {
-        runs.push(("history", "the project's own history"));
+        compare(stage, "history", "the project's own history", own)?;
     } else {
         stage.add("the project's own history", Status::Skipped, "no .git here");
     }
-    for (test, name) in runs {
-        let output = Cmd::new("cargo")
-            .args(["test", "--quiet", "--locked", "--test", "mail_parity", "--"])
-            .args(["--ignored", "--exact", "--nocapture", test])
-            .env("PARITY_REPO", &project)
-            .env("PARITY_RANGE", "HEAD")
-            .cwd(&project)
-            .output()?;
-        let said = String::from_utf8_lossy(&output.stdout).into_owned();
-        let counted = said.lines().find(|l| l.contains("mails compared"));
-        if output.ok() && counted.is_some_and(|c| c.starts_with("0 ")) {
-            // A shallow clone has one commit, without the one before it.
-            stage.add(name, Status::Skipped, "no commit with a parent here");
-            continue;
-        }
-        let held = output.ok() && counted.is_some();
-        let all = [output.stdout.as_slice(), &output.stderr].concat();
-        let detail = counted.map_or_else(|| tail(&all, 40), str::to_owned);
-        stage.check(name, held, if held { detail } else { tail(&all, 40) });
+    debian::check(stage)
+}
+
+/// Runs one test of parity, over a range of a repository where it takes one.
+pub(super) fn compare(
+    stage: &mut Stage,
+    test: &str,
+    name: &str,
+    (repo, range): (&str, &str),
+) -> Result<()> {
+    let output = Cmd::new("cargo")
+        .args(["test", "--quiet", "--locked", "--test", "mail_parity", "--"])
+        .args(["--ignored", "--exact", "--nocapture", test])
+        .env("PARITY_REPO", repo)
+        .env("PARITY_RANGE", range)
+        .cwd(stage.ctx.dirs.project()?)
+        .output()?;
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    let counted = said.lines().find(|l| l.contains("mails compared"));
+    if output.ok() && counted.is_some_and(|c| c.starts_with("0 ")) {
+        // A shallow clone has one commit, without the one before it.
+        stage.add(name, Status::Skipped, "no commit with a parent here");
+        return Ok(());
     }
+    let held = output.ok() && counted.is_some();
+    let all = [output.stdout.as_slice(), &output.stderr].concat();
+    let detail = counted.map_or_else(|| tail(&all, 40), str::to_owned);
+    stage.check(name, held, if held { detail } else { tail(&all, 40) });
     Ok(())
 }
