@@ -57,6 +57,13 @@ impl Check {
         }
         self.judge_letter(ctx, &mut material, &gates, &mut report)?;
         ctx.ui.result(&report, |w| report.human(w))?;
+        let skipped = report.count(Status::Skipped);
+        if skipped > 0 && report.count(Status::Failed) == 0 && !self.allow_skipped {
+            ctx.ui.note(&format!(
+                "{skipped} rows could not be judged, so this is not green: mend what they say, \
+                 or let it pass with --allow-skipped"
+            ));
+        }
         Ok(match report.status() {
             Status::Passed => Outcome::Held,
             Status::Skipped if self.allow_skipped && !report.rows.is_empty() => Outcome::Held,

@@ -192,6 +192,9 @@ impl GenerateSeries {
         let mut input =
             series_mail::input(store.repo(), series, rendering, content, self.rfc, self.resend)?;
         input.range_diff = self.previous.of_series(store, series, rendering.onto, &commits)?;
+        for remark in series_mail::remarks(&input, rendering) {
+            ctx.ui.warn(&format!("{}: {remark}", series.name));
+        }
         let (files, to_file) = channel();
         let filing = scope.spawn({
             let folder = folder.clone();

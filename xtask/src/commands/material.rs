@@ -397,6 +397,7 @@ impl Material {
             prefix: &self.template.prefix,
             sender: self.sender.clone(),
             cover: self.template.cover.clone(),
+            unexplained: series_mail::unexplained(&self.template),
         };
         Submission::of(self.repo(), &made)
     }

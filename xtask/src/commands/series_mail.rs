@@ -9,7 +9,7 @@ use crate::mail::{
 };
 use crate::render::{Below, Rendering};
 use crate::send::record;
-use crate::series::{Series, model};
+use crate::series::{Series, model, skeleton};
 use crate::tree::Oid;
 
 /// The mails of `rendering`; `commits` are its commits, in `repo`, and `letter` the
@@ -99,6 +99,33 @@ fn changelog(series: &Series) -> Result<Vec<Changes>> {
             })
         })
         .collect()
+}
+
+/// The version of mails whose changelog has no entry for it, unless it is the first.
+#[must_use]
+pub fn unexplained(input: &MailInput<'_>) -> Option<u32> {
+    let version = input.prefix.version;
+    let told = input.changelog.iter().any(|c| c.version == version);
+    (version > 1 && !told).then_some(version)
+}
+
+/// What is probably not meant in mails of a series that could be sent as they are:
+/// texts of the skeleton, a version of which nobody hears what changed.
+#[must_use]
+pub fn remarks(input: &MailInput<'_>, rendering: &Rendering) -> Vec<String> {
+    let letter = input.cover.iter().flat_map(|c| [&c.subject, &c.body]);
+    let letter = letter.flat_map(|text| skeleton::left_in(text).map(|p| ("cover letter", p)));
+    let messages = rendering.patches.iter();
+    let messages =
+        messages.flat_map(|p| skeleton::left_in(&p.message).map(|left| (p.name.as_str(), left)));
+    let mut all: Vec<String> = letter
+        .chain(messages)
+        .map(|(place, left)| format!("{place}: \"{left}\" of the skeleton is still there"))
+        .collect();
+    if let Some(version) = unexplained(input) {
+        all.push(format!("v{version} has no [[changelog]] entry: nobody is told what changed"));
+    }
+    all
 }
 
 /// The message id in an archive's address, or the id itself.

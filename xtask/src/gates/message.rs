@@ -9,6 +9,7 @@ use super::submission::split_message;
 use super::{Finding, Gate, Row, Submission};
 use crate::error::Result;
 use crate::recipients::trailer;
+use crate::series::skeleton;
 
 /// "70-75 characters" is what the document gives the summary phrase; and the
 /// body is "line wrapped at 75 columns".
@@ -38,17 +39,9 @@ pub fn check(s: &Submission) -> Result<Vec<Row>> {
     Ok(rows)
 }
 
-/// What git and this tool's skeletons put where an author is to write.
-const PLACEHOLDERS: [&str; 4] = [
-    "*** SUBJECT HERE ***",
-    "*** BLURB HERE ***",
-    ": Add what the subject says",
-    "What the problem is, and whom it hurts.",
-];
-
 fn placeholders(text: &str) -> impl Iterator<Item = Finding> {
-    let found = PLACEHOLDERS.iter().filter(|p| text.contains(**p));
-    found.map(|p| Finding::new("placeholder", None, format!("\"{p}\" is still there")))
+    skeleton::left_in(text)
+        .map(|p| Finding::new("placeholder", None, format!("\"{p}\" is still there")))
 }
 
 fn count(patches: usize) -> String {
@@ -208,11 +201,29 @@ fn series(s: &Submission) -> Vec<Finding> {
         let finding = Finding::new("tree-in-prefix", None, why);
         found.push(Finding { note: s.prefix.contains("RFC"), ..finding });
     }
+    if let Some(version) = s.unexplained
+        && !tells_of(version, s)
+    {
+        let why = format!(
+            "nothing tells what changed since v{} \
+             (Documentation/process/submitting-patches.rst, \"Respond to review comments\")",
+            version.saturating_sub(1)
+        );
+        found.push(Finding::new("changelog", None, why));
+    }
     if s.patches.len() > 1 && s.cover.is_none() {
         let why = "a series of more than one patch has a cover letter";
         found.push(Finding::new("no-cover", None, why));
     }
     found
+}
+
+/// Whether the cover letter's own words name this version or the one before.
+fn tells_of(version: u32, s: &Submission) -> bool {
+    let Some(cover) = &s.cover else { return false };
+    let words = cover.body.split(|c: char| !c.is_ascii_alphanumeric());
+    let named = |word: &str| word.strip_prefix(['v', 'V']).and_then(|n| n.parse::<u32>().ok());
+    words.filter_map(named).any(|n| n == version || n.checked_add(1) == Some(version))
 }
 
 #[cfg(test)]
@@ -286,6 +297,17 @@ mod tests {
         s.cover = Some(Cover { subject: "net: x".into(), body: "Why.\n".into() });
         assert_eq!(row(&s).status, Status::Passed);
         assert_eq!(check(&s).unwrap()[0].status, Status::Passed);
+        s.unexplained = Some(3);
+        assert_eq!(row(&s).findings[0].rule, "changelog");
+        for (body, want) in [
+            ("Changes in v3: y", Status::Passed),
+            ("Since V2, x", Status::Passed),
+            ("v1 was wrong, v33", Status::Failed),
+        ] {
+            s.cover = Some(Cover { subject: "net: x".into(), body: body.into() });
+            assert_eq!(row(&s).status, want, "{body}");
+        }
+        s.unexplained = None;
         s.cover = Some(Cover {
             subject: "*** SUBJECT HERE ***".into(),
             body: "\n*** BLURB HERE ***\n".into(),

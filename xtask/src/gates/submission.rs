@@ -46,6 +46,8 @@ pub struct Submission<'r> {
     pub sender: Person,
     /// The cover letter, if there is one.
     pub cover: Option<Cover>,
+    /// The version, where it is not the first and no changelog has an entry for it.
+    pub unexplained: Option<u32>,
     /// The patches, in order.
     pub patches: Vec<Patch>,
 }
@@ -117,6 +119,8 @@ pub struct Made<'m> {
     pub sender: Person,
     /// The cover letter.
     pub cover: Option<Cover>,
+    /// The version, where no changelog has an entry for it.
+    pub unexplained: Option<u32>,
 }
 
 impl<'r> Submission<'r> {
@@ -157,6 +161,7 @@ impl<'r> Submission<'r> {
             list: made.prefix.list.clone(),
             sender: made.sender.clone(),
             cover: made.cover.clone(),
+            unexplained: made.unexplained,
             patches,
         })
     }

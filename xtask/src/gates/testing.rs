@@ -54,6 +54,7 @@ impl Repo {
             list: Some("net-next".into()),
             sender: me,
             cover: None,
+            unexplained: None,
             patches: out,
         }
     }

@@ -30,6 +30,21 @@ const TEMPLATES: [(&str, &str); 3] = [
     ("header.h", include_str!("skeleton/header.h")),
 ];
 
+/// What git and this tool put where an author is to write.
+const PLACEHOLDERS: [&str; 6] = [
+    "*** SUBJECT HERE ***",
+    "*** BLURB HERE ***",
+    ": Add what the subject says",
+    "What is wrong today, what this patch changes, and why that is right.",
+    "What the problem is, and whom it hurts.",
+    "and elsewhere, and what was measured.",
+];
+
+/// What in `text` is still as the skeleton had it.
+pub fn left_in(text: &str) -> impl Iterator<Item = &'static str> {
+    PLACEHOLDERS.into_iter().filter(|p| text.contains(p))
+}
+
 impl Skeleton<'_> {
     /// Writes its files.
     ///
@@ -118,6 +133,8 @@ mod tests {
             let bytes = file.unwrap().as_ref().unwrap().text.bytes().to_vec();
             let text = String::from_utf8(bytes).unwrap();
             assert!(text.contains(title) && !text.contains("@ident@"), "{text}");
+            assert_eq!(left_in(&plan.cover.text).count(), 2);
+            assert_eq!(left_in(&plan.patches[0].message).count(), 2);
             assert!(
                 plan.cover.text.contains("these 1 patches") && plan.cover.text.contains("6.12")
             );

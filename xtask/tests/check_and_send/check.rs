@@ -37,6 +37,7 @@ fn a_gate_that_cannot_run_is_not_green() {
     let table = String::from_utf8_lossy(&out.stdout).into_owned();
     assert_eq!(code(&out), 1, "{table}");
     assert!(table.contains("SKIPPED") && table.contains("checkpatch.pl"), "{table}");
+    assert!(talk(&out).contains("--allow-skipped"), "{}", talk(&out));
     let out = s.command(&["check", "--gate", "checkpatch", "--allow-skipped"]).output().unwrap();
     assert_eq!(code(&out), 0);
 }

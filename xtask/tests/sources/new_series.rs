@@ -24,7 +24,10 @@ fn a_new_series_renders_and_git_takes_its_mails() {
     assert!(!talk.contains("warning"), "{talk}");
     let base = "../linux";
     let args = ["--format", "json", "generate-series", "my-idea", "--base", base, "-o", "../mails"];
-    let (out, _) = host.run(&args, 0);
+    let (out, talk) = host.run(&args, 0);
+    // What is left to write is told, and fails the gate.
+    assert!(talk.contains("cover letter: \"What the problem is"), "{talk}");
+    assert!(talk.contains("header: \": Add what the subject says\""), "{talk}");
     let report: serde_json::Value = serde_json::from_str(&out).unwrap();
     host.git("linux", &["am", "-q", "../mails/0001-my_idea-Add-what-the-subject-says.patch"]);
     assert_eq!(report[0]["tree"], host.git("linux", &["rev-parse", "HEAD^{tree}"]).as_str());
