@@ -141,7 +141,14 @@ impl From<git2::Error> for Error {
 /// Turns an I/O error at `path` into a failure that names both, with the mend
 /// where there is a usual one.
 pub fn io_error(doing: &str, path: &Path, e: &io::Error) -> Error {
-    let error = Error::host(format!("cannot {doing} {}", path.display())).found(e.to_string());
+    let asked = format!("cannot {doing} {}", path.display());
+    // What std says of bytes that are no text: the file is wrong, not the host.
+    if doing == "read" && e.kind() == io::ErrorKind::InvalidData {
+        return Error::usage(asked)
+            .found("it is not UTF-8")
+            .hint("convert it, as with iconv -f latin1 -t utf-8");
+    }
+    let error = Error::host(asked).found(e.to_string());
     match e.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
             error.hint("free some space there, or put the cache elsewhere with XDG_CACHE_HOME")
@@ -172,6 +179,16 @@ impl<T> IoContext<T> for io::Result<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn text_that_is_none_is_bad_input() {
+        let t = tempfile::tempdir().unwrap();
+        let path = t.path().join("x");
+        std::fs::write(&path, b"K\xf6ln").unwrap();
+        let e = std::fs::read_to_string(&path).at("read", &path).unwrap_err();
+        assert_eq!(e.kind(), Kind::Usage);
+        assert!(e.to_string().contains("not UTF-8"), "{e}");
+    }
 
     #[test]
     fn display_has_found_and_mend_lines() {

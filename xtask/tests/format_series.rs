@@ -363,7 +363,7 @@ fn bad_input() {
         (vec!["HEAD~1", "--change-id", "a b"], 2, "change id"),
         (vec!["HEAD~1", "--prerequisite", "x: y"], 2, "kind of prerequisite"),
         (vec!["HEAD~1", "--in-reply-to", "x"], 2, "message id"),
-        (vec!["HEAD~1", "--cover-letter=/nosuch"], 3, "/nosuch"),
+        (vec!["HEAD~1", "--cover-letter=/nosuch"], 2, "/nosuch"),
         (vec!["HEAD"], 2, "line 2 below its subject"),
         (vec!["-2"], 2, "keep what follows as notes"),
         (vec!["HEAD~1", "--transfer", "x"], 2, "possible values"),

@@ -319,6 +319,10 @@ pub(super) fn cover(file: Option<&Path>) -> Result<Cover> {
             body: "*** BLURB HERE ***".into(),
         });
     };
+    if !file.exists() {
+        return Err(Error::usage(format!("--cover-letter {}", file.display()))
+            .found("there is no such file"));
+    }
     let text = std::fs::read_to_string(file).at("read", file)?;
     let (subject, body) = mail::commit::subject_of(text.as_bytes());
     let utf8 = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();

@@ -49,6 +49,11 @@ pub fn publish(
         Err(e) if e.code() == ErrorCode::NotFound => None,
         Err(e) => return Err(e.into()),
     };
+    if let Some(other) = in_the_way(&clone, name)? {
+        return Err(Error::usage(asked())
+            .found(format!("there is a branch {other}; a name and a folder of names cannot be one"))
+            .hint("take another name"));
+    }
     if old.is_some() {
         let branch = clone.find_branch(name, git2::BranchType::Local)?;
         if is_checked_out(&clone, &branch)? {
@@ -69,6 +74,24 @@ pub fn publish(
             .found(e.message().to_owned())
             .hint("something else changed it at the same time, or the clone is not writable")
     })
+}
+
+/// A branch whose name is a folder of this one, or has this one as its folder.
+fn in_the_way(clone: &Repository, name: &str) -> Result<Option<String>> {
+    for (at, _) in name.match_indices('/') {
+        let folder = name.get(..at).unwrap_or_default();
+        if clone.refname_to_id(&format!("refs/heads/{folder}")).is_ok() {
+            return Ok(Some(folder.to_owned()));
+        }
+    }
+    let inside = format!("refs/heads/{name}/");
+    for other in clone.references_glob("refs/heads/*")?.names() {
+        let other = other?;
+        if other.starts_with(&inside) {
+            return Ok(other.strip_prefix("refs/heads/").map(str::to_owned));
+        }
+    }
+    Ok(None)
 }
 
 fn is_checked_out(clone: &Repository, branch: &git2::Branch<'_>) -> Result<bool> {
