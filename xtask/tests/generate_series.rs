@@ -200,8 +200,9 @@ fn products_stand_in_out_and_are_replaced_whole() {
         ["0000-cover-letter.patch", "0001-net-Split-split.patch", "0002-net-Build-it.patch"]
     );
     assert!(host.path("project/out/series/two/linux/v1/0000-cover-letter.patch").is_file());
-    let (out, _) = host.generate(&["-v", "3", "--rfc"], 0);
+    let (out, err) = host.generate(&["-v", "3", "--rfc"], 0);
     assert!(out.contains("two v3 on linux"), "{out}");
+    assert!(err.contains("two: v3 has no [[changelog]] entry"), "{err}");
     let cover =
         fs::read_to_string(host.path("project/out/series/two/linux/v3/0000-cover-letter.patch"))
             .unwrap();
@@ -235,6 +236,11 @@ fn a_branch_is_made_in_the_clone_and_not_replaced_unless_forced() {
     host.change_series("So that it is used.", "For another reason.");
     let (_, err) = host.generate(&["--branch", "main", "--force"], 2);
     assert!(err.contains("checked out"), "{err}");
+    host.git("linux", &["branch", "c/d"]);
+    for (name, other) in [("c", "c/d"), ("two/b", "two"), ("c/d/e/f", "c/d")] {
+        let (_, err) = host.generate(&["--branch", name], 2);
+        assert!(err.contains(&format!("there is a branch {other};")), "{err}");
+    }
     let (_, err) = host.generate(&["--branch", "a..b"], 2);
     assert!(err.contains("does not take this name"), "{err}");
 }
@@ -338,6 +344,39 @@ fn bad_input_is_told_with_its_place_and_leaves_nothing() {
     let (_, err) = host.generate(&["--with", "moree"], 2);
     assert!(err.contains("optional there: more"), "{err}");
     assert!(host.products().is_empty());
+}
+
+#[test]
+fn what_is_no_file_is_told_and_waited_for_by_nobody() {
+    let host = Two::new();
+    fs::create_dir_all(host.path("project/series/odd")).unwrap();
+    fs::create_dir_all(host.path("project/series/gone")).unwrap();
+    std::os::unix::fs::symlink("nowhere", host.path("project/series/gone/series.toml")).unwrap();
+    let fifo = |name: &str| {
+        let path = host.path(name);
+        let _ = fs::remove_file(&path);
+        assert!(Command::new("mkfifo").arg(&path).status().unwrap().success());
+    };
+    fifo("project/series/odd/series.toml");
+    host.put("project/series/.hidden/series.toml", "");
+    let (out, err) = host.run(&["list"], 0);
+    assert_eq!(out.lines().count(), 1, "{out}");
+    assert!(
+        err.contains("left out: ") && err.contains("odd/series.toml is no regular file"),
+        "{err}"
+    );
+    assert!(err.contains("gone/series.toml: No such file"), "{err}");
+    let (_, err) = host.run(&["show", "odd"], 2);
+    assert!(err.contains("it is a FIFO"), "{err}");
+    for name in ["templates/two/split.msg", "templates/two/cover.tera", "series/two/checks.toml"] {
+        fifo(&format!("project/{name}"));
+        let args = ["check", "two", "--base", "../linux", "--gate", "message"];
+        let (_, err) = host.run(&args, 2);
+        assert!(err.contains(&name["templates/".len()..]) && err.contains("it is a FIFO"), "{err}");
+        fs::remove_file(host.path("project").join(name)).unwrap();
+        host.put("project/templates/two/split.msg", "net: x\n");
+        host.put("project/templates/two/cover.tera", "Why.\n");
+    }
 }
 
 #[test]

@@ -30,7 +30,11 @@ impl List {
     pub fn run(&self, ctx: &Ctx) -> Result<Outcome> {
         let project = ctx.dirs.project()?;
         let mut lines = Vec::new();
-        for name in series::list(project)? {
+        let (names, others) = series::load::list_all(project)?;
+        for other in others {
+            ctx.ui.warn(&format!("left out: {other}"));
+        }
+        for name in names {
             let s = series::load(project, &name)?;
             let optional = s.patches.iter().filter(|p| p.optional).count();
             lines.push(Line {

@@ -15,7 +15,8 @@ use std::path::Path;
 use serde::Deserialize;
 
 use super::{Gate, Row};
-use crate::error::{Error, IoContext as _, Result};
+use crate::error::{Error, Result};
+use crate::host::regular;
 
 /// The file's name in the series' folder.
 pub const FILE: &str = "checks.toml";
@@ -65,11 +66,7 @@ impl Accepted {
     /// When it cannot be read or understood, or a reason is empty.
     pub fn load(folder: &Path) -> Result<Accepted> {
         let path = folder.join(FILE);
-        let text = match std::fs::read_to_string(&path) {
-            Ok(text) => text,
-            Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(Accepted::default()),
-            Err(e) => return Err(e).at("read", &path),
-        };
+        let Some(text) = regular::text_if_there(&path)? else { return Ok(Accepted::default()) };
         Accepted::parse(&text).map_err(|e| e.context(format!("read {}", path.display())))
     }
 

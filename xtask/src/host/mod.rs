@@ -6,6 +6,7 @@ pub mod atomic;
 pub mod lock;
 pub mod paths;
 pub mod process;
+pub mod regular;
 pub mod setup;
 pub mod signals;
 pub mod tools;

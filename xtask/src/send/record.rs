@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, IoContext as _, Result};
-use crate::host::atomic;
+use crate::host::{atomic, regular};
 use crate::mail::Mail;
 
 const FOLDER: &str = "sent";
@@ -61,11 +61,7 @@ fn place(series: &Path, version: u32) -> PathBuf {
 pub fn load(series: &Path, version: u32) -> Result<Option<Sent>> {
     let folder = place(series, version);
     let path = folder.join(META);
-    let bytes = match std::fs::read(&path) {
-        Ok(bytes) => bytes,
-        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-        Err(e) => return Err(e).at("read", &path),
-    };
+    let Some(bytes) = regular::read_if_there(&path)? else { return Ok(None) };
     let meta: Meta = serde_json::from_slice(&bytes).map_err(|e| {
         Error::usage(format!("read {}", path.display()))
             .found(e.to_string())
@@ -75,7 +71,7 @@ pub fn load(series: &Path, version: u32) -> Result<Option<Sent>> {
     for name in &meta.mails {
         crate::host::paths::stay_below(name, "sent mail")?;
         let path = folder.join(name);
-        let bytes = std::fs::read(&path).at("read", &path)?;
+        let bytes = regular::read(&path)?;
         // A series without a cover letter begins with 1.
         let number = name.get(..4).and_then(|n| n.parse().ok()).unwrap_or(mails.len());
         mails.push(Mail { file_name: name.clone(), bytes, number, warnings: Vec::new() });

@@ -1,9 +1,11 @@
 //! Finds and reads series and their mutants.
 
 use std::fs;
+use std::io::ErrorKind;
 use std::path::Path;
 
 use crate::error::{Error, IoContext, Result};
+use crate::host::regular;
 
 use super::check;
 use super::excerpt::{Document, did_you_mean};
@@ -15,18 +17,39 @@ use super::prerequisites;
 /// # Errors
 /// When `series/` cannot be read.
 pub fn list(project: &Path) -> Result<Vec<String>> {
+    list_all(project).map(|(names, _)| names)
+}
+
+/// As [`list`], with a line for each folder that has something in the place of a
+/// series and cannot be read as one.
+///
+/// # Errors
+/// When `series/` cannot be read.
+pub fn list_all(project: &Path) -> Result<(Vec<String>, Vec<String>)> {
     let folder = project.join("series");
-    let mut names = Vec::new();
+    let (mut names, mut others) = (Vec::new(), Vec::new());
     for entry in fs::read_dir(&folder).at("read", &folder)? {
         let entry = entry.at("read", &folder)?;
-        if entry.path().join("series.toml").is_file()
-            && let Ok(name) = entry.file_name().into_string()
-        {
-            names.push(name);
+        let path = entry.path().join("series.toml");
+        // Hidden ones are somebody else's: an editor's, a version control's.
+        if entry.file_name().as_encoded_bytes().starts_with(b".") {
+            continue;
+        }
+        match (path.metadata(), entry.file_name().into_string()) {
+            (Ok(meta), Ok(name)) if meta.is_file() => names.push(name),
+            (Ok(meta), Ok(_)) if !meta.is_file() => {
+                others.push(format!("{} is no regular file", path.display()));
+            }
+            (Ok(_), _) => others.push(format!("{}: its name is not UTF-8", path.display())),
+            (Err(e), _) if path.is_symlink() => others.push(format!("{}: {e}", path.display())),
+            // A file, or a folder without a series.
+            (Err(e), _) if matches!(e.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {}
+            (Err(e), _) => others.push(format!("{}: {e}", path.display())),
         }
     }
     names.sort();
-    Ok(names)
+    others.sort();
+    Ok((names, others))
 }
 
 /// Reads and checks one series, and looks that the series it needs first are there.
@@ -43,7 +66,7 @@ pub fn load(project: &Path, name: &str) -> Result<Series> {
 pub(super) fn alone(project: &Path, name: &str) -> Result<Series> {
     let plain = !name.is_empty() && !name.contains(['/', '\0']) && !name.starts_with('.');
     let path = project.join("series").join(name).join("series.toml");
-    if !plain || !path.is_file() {
+    if !plain || !path.exists() {
         let known = list(project)?;
         let error = Error::usage(format!("no series \"{}\"", name.escape_default()))
             .found(format!("{} is not there", path.display()));
@@ -99,7 +122,7 @@ pub fn load_mutants(series: &Series) -> Result<Vec<Mutant>> {
 }
 
 fn read(path: &Path, label: String) -> Result<Document> {
-    let bytes = fs::read(path).at("read", path)?;
+    let bytes = regular::read(path)?;
     match String::from_utf8(bytes) {
         Ok(text) => Ok(Document { label, text }),
         Err(e) => Err(Error::usage(format!("{label} is not UTF-8"))

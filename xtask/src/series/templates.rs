@@ -10,6 +10,7 @@ use regex::Regex;
 
 use crate::error::{Error, IoContext, Result};
 use crate::host::paths::stay_below;
+use crate::host::regular;
 
 static REFERENCE: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r#"\{%-?\s*(?:include|extends)\s+["'`]([^"'`]+)["'`]"#).ok());
@@ -41,7 +42,7 @@ pub fn find(project: &Path, series: &str, name: &str) -> Result<Option<PathBuf>>
     let root = project.join("templates");
     for folder in [root.join(series), root.clone()] {
         let path = folder.join(below);
-        if path.is_file() {
+        if path.exists() && !path.is_dir() {
             if has_link(&root, &path) {
                 stays_below(&root, &path)?;
             }
@@ -75,7 +76,7 @@ fn stays_below(root: &Path, path: &Path) -> Result<()> {
 /// As [`find`], and when it cannot be read or is no UTF-8.
 pub fn read(project: &Path, series: &str, name: &str) -> Result<Option<(PathBuf, String)>> {
     let Some(path) = find(project, series, name)? else { return Ok(None) };
-    let bytes = fs::read(&path).at("read", &path)?;
+    let bytes = regular::read(&path)?;
     match String::from_utf8(bytes) {
         Ok(text) => Ok(Some((path, text))),
         Err(e) => Err(Error::usage(format!("template {} is not UTF-8", path.display()))

@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, IoContext, Result};
+use crate::error::{Error, Result};
 use crate::host::paths::Dirs;
+use crate::host::regular;
 use crate::tree::spec;
 
 /// Where a base comes from.
@@ -126,10 +127,8 @@ impl Known {
     pub fn load(dirs: &Dirs) -> Result<Known> {
         let mut known = Known::embedded()?;
         let path = dirs.config().join("bases.toml");
-        match std::fs::read_to_string(&path) {
-            Ok(text) => known.add(&text, &path)?,
-            Err(e) if e.kind() == std::io::ErrorKind::NotFound => {}
-            Err(e) => return Err(e).at("read", &path),
+        if let Some(text) = regular::text_if_there(&path)? {
+            known.add(&text, &path)?;
         }
         Ok(known)
     }
