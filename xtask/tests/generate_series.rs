@@ -320,6 +320,19 @@ fn bad_input_is_told_with_its_place_and_leaves_nothing() {
             "author = \"Björn\"",
             "a person is `Name <mail@address>`",
         ),
+        ("file = \"net/n.c\"\ncreate", "file = \"GIT~1/config\"\ncreate", "git takes it for that"),
+        (
+            "author = \"Björn Töpel <bjorn@example.org>\"",
+            "author = \"Björn; <bjorn@example.org>\"",
+            "series/two/series.toml:5:1: git am would make another author",
+        ),
+        (
+            "bases =",
+            "to = [\"a@b\", \"c d\"]\nbases =",
+            "series/two/series.toml:8:14: no mail address",
+        ),
+        ("bases =", "cc = [\"a@b, c@d\"]\nbases =", "series/two/series.toml:8:7: no mail address"),
+        ("list =", "prefix = \"PÄTCH\"\nlist =", "series/two/series.toml:3:1: it stands in"),
         ("at = { captured", "at = { capturedd", "did you mean `captured`?"),
         ("431ffd03aa5e", "431", "a change id is YYYYMMDD-topic-12hex"),
     ];
@@ -330,6 +343,21 @@ fn bad_input_is_told_with_its_place_and_leaves_nothing() {
         assert!(err.contains(want) && out.is_empty(), "{to}\n{err}");
     }
     host.put("project/series/two/series.toml", SERIES);
+    // A message that git am would cut: told by whatever renders it, with its place.
+    let good = host.read("project/templates/two/split.msg");
+    for (text, line, why, shown) in [
+        ("net: x\n\nWhy.\n---\nNot this.\n", 4, "git am ends the message there", 0),
+        ("net: x\n\nWhy\0.\n", 3, "a NUL byte", 2),
+    ] {
+        host.put("project/templates/two/split.msg", text);
+        let place =
+            format!("templates/two/split.msg:{line}: the message of split cannot be mailed");
+        let (_, err) = host.generate(&[], 2);
+        assert!(err.contains(&place) && err.contains(why), "{err}");
+        let (_, err) = host.run(&["show", "two", "--base", "../linux"], shown);
+        assert!(err.contains(&place) && err.contains(why), "{err}");
+    }
+    host.put("project/templates/two/split.msg", good);
     host.put("project/templates/two/init.c", "static\n{{ stup }}\n");
     let (_, err) = host.generate(&[], 2);
     assert!(

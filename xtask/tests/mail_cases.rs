@@ -231,6 +231,7 @@ fn warnings_tell_what_git_am_changes() {
         ("Joe (ARM)", "=?x"),
         ("Last, First", "a b"),
         ("J. \"Q\" Hack\\er", "x"),
+        ("J. Hacker.", "x"),
     ] {
         let (repo, base) = with_file("a\n");
         repo.write("file", "b\n");

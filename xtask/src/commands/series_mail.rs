@@ -3,20 +3,20 @@
 
 use git2::Repository;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::mail::{
-    Changes, Cover, Date, MailInput, Person, Prefix, Prerequisite, Thread, Tracking, patch_id,
+    Changes, Cover, Date, MailInput, Person, Prefix, Prerequisite, Thread, Tracking, body, patch_id,
 };
 use crate::render::{Below, Rendering};
 use crate::send::record;
-use crate::series::{Series, model, skeleton};
+use crate::series::{Series, model, skeleton, templates};
 use crate::tree::Oid;
 
 /// The mails of `rendering`; `commits` are its commits, in `repo`, and `letter` the
 /// text of its cover letter, if it has one.
 ///
 /// # Errors
-/// When an address or the date is not well-formed, or git is missing where
+/// When a message cannot be mailed as it is, an address or the date is not well-formed, or git is missing where
 /// prerequisites need it.
 pub fn input<'c>(
     repo: &Repository,
@@ -26,6 +26,10 @@ pub fn input<'c>(
     rfc: bool,
     resend: bool,
 ) -> Result<MailInput<'c>> {
+    let messages = rendering.patches.iter().map(|p| (p.name.as_str(), p.message.as_str()));
+    if let Some(fault) = faults(series, messages).into_iter().next() {
+        return Err(fault);
+    }
     let people =
         |texts: &[String]| texts.iter().map(|t| Person::parse(t)).collect::<Result<Vec<_>>>();
     let mut input = MailInput::new(commits);
@@ -107,6 +111,30 @@ pub fn unexplained(input: &MailInput<'_>) -> Option<u32> {
     let version = input.prefix.version;
     let told = input.changelog.iter().any(|c| c.version == version);
     (version > 1 && !told).then_some(version)
+}
+
+/// What keeps messages of a series from being mailed as they are, each with its place;
+/// they are given by the names of their patches.
+#[must_use]
+pub fn faults<'m>(
+    series: &Series,
+    messages: impl Iterator<Item = (&'m str, &'m str)>,
+) -> Vec<Error> {
+    let fault = |(name, message): (&str, &str)| -> Option<Error> {
+        let fault = body::fault(message)?;
+        let patch = series.patch(name)?;
+        let place = match &patch.message {
+            model::Text::File(file) => {
+                templates::place_of(&series.project, &series.name, file, &fault.text)
+            }
+            model::Text::Inline(_) => None,
+        };
+        let place = place.unwrap_or_else(|| series.source.position_of(&patch.path.key("message")));
+        let asked = format!("{place}: the message of {name} cannot be mailed as it is");
+        let line = format!("line {}: {}", fault.line, fault.text.escape_debug());
+        Some(Error::usage(asked).found(line).found(fault.what).hint(fault.mend))
+    };
+    messages.filter_map(fault).collect()
 }
 
 /// What is probably not meant in mails of a series that could be sent as they are:

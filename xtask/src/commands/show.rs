@@ -6,6 +6,7 @@ use clap::Args;
 use serde::Serialize;
 
 use crate::cli::{Ctx, Outcome};
+use crate::commands::series_mail;
 use crate::error::Result;
 use crate::render::{self, Choice, RenderOptions, Verdict, execute, plan};
 use crate::series;
@@ -63,7 +64,7 @@ impl Show {
     pub fn run(&self, ctx: &Ctx) -> Result<Outcome> {
         let series = series::load(ctx.dirs.project()?, &self.series)?;
         let mutants = series::load_mutants(&series)?;
-        let warnings = series::lint::lint(&series, &mutants)?;
+        let mut warnings = series::lint::lint(&series, &mutants)?;
         for warning in &warnings {
             ctx.ui.warn(warning);
         }
@@ -74,6 +75,12 @@ impl Show {
         let mut on = Vec::new();
         for base in &bases {
             let plan = render::judge(&store, &series, base, &options)?;
+            let messages = plan.patches.iter().map(|p| (p.name.as_str(), p.message.as_str()));
+            for fault in series_mail::faults(&series, messages) {
+                let fault = format!("{}: {fault}", base.name);
+                ctx.ui.warn(&fault);
+                warnings.push(fault);
+            }
             let source = execute::StoreSource::new(&store, base.tree);
             on.push(OnBase {
                 base: base.name.clone(),

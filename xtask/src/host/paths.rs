@@ -137,8 +137,8 @@ pub fn stay_below<'p>(path: &'p str, what: &str) -> Result<&'p Path> {
     let p = Path::new(path);
     for c in p.components() {
         match c {
-            Component::Normal(part) if part.eq_ignore_ascii_case(".git") => {
-                return bad("it goes into .git");
+            Component::Normal(part) if is_dot_git(part.as_encoded_bytes()) => {
+                return bad("it goes into .git, or git takes it for that on some file systems");
             }
             Component::Normal(_) => {}
             Component::CurDir => return bad("it has a \".\" component"),
@@ -150,6 +150,21 @@ pub fn stay_below<'p>(path: &'p str, what: &str) -> Result<&'p Path> {
         return bad("it is not in plain form");
     }
     Ok(p)
+}
+
+/// Whether git refuses a component of a path since it names `.git`, on any file
+/// system: NTFS knows it as `git~1` too, without blanks and dots at the end, and
+/// with a stream behind a colon (git's path.c, `is_ntfs_dotgit`).
+#[must_use]
+pub fn is_dot_git(name: &[u8]) -> bool {
+    name.split(|c| *c == b'\\').any(|part| {
+        let part = part.split(|c| *c == b':').next().unwrap_or_default();
+        [&b".git"[..], b"git~1"].iter().any(|wanted| {
+            part.split_at_checked(wanted.len()).is_some_and(|(head, rest)| {
+                head.eq_ignore_ascii_case(wanted) && rest.iter().all(|c| matches!(c, b' ' | b'.'))
+            })
+        })
+    })
 }
 
 #[cfg(test)]
@@ -166,7 +181,9 @@ mod tests {
 
     #[test]
     fn paths_stay_below() {
-        for good in ["a", "net/core/dev.c", ".clang-format", "a b/c", "a..b"] {
+        for good in
+            ["a", "net/core/dev.c", ".clang-format", ".gitignore", "git~10", "a b/c", "a..b"]
+        {
             assert!(stay_below(good, "file").is_ok(), "{good}");
         }
         for bad in [
@@ -178,6 +195,10 @@ mod tests {
             "a/./b",
             ".git/config",
             "a/.GIT/x",
+            "GIT~1/x",
+            "a/.git. .",
+            ".git::$INDEX_ALLOCATION/x",
+            "a\\.git",
             "a//b",
             "a/",
             "a\0b",

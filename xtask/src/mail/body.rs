@@ -77,7 +77,15 @@ pub fn prepare(text: &[u8], id: &str, faults: Faults) -> Result<Body> {
 fn refused(id: &str, number: usize, line: &[u8], why: mailinfo::End) -> Error {
     let mut found = format!("line {number} below its subject: ");
     let _ = write!(found, "{}", String::from_utf8_lossy(line).escape_debug());
-    let (what, mend) = match why {
+    let (what, mend) = said_of(why);
+    Error::usage(format!("the message of commit {id} cannot be mailed as it is"))
+        .found(found)
+        .found(what)
+        .hint(mend)
+}
+
+fn said_of(why: mailinfo::End) -> (&'static str, &'static str) {
+    match why {
         mailinfo::End::Separator => (
             "git am ends the message there",
             "put another line there, or keep what follows as notes",
@@ -85,11 +93,7 @@ fn refused(id: &str, number: usize, line: &[u8], why: mailinfo::End) -> Error {
         mailinfo::End::Diff => {
             ("git am takes it for the beginning of the patch", "indent the quoted diff")
         }
-    };
-    Error::usage(format!("the message of commit {id} cannot be mailed as it is"))
-        .found(found)
-        .found(what)
-        .hint(mend)
+    }
 }
 
 /// The text as git prints it in a mail: no blank lines before and after it, no
@@ -120,6 +124,48 @@ pub fn lines(text: &[u8]) -> Vec<u8> {
         out.push(b'\n');
     }
     out
+}
+
+/// What keeps a message from being mailed as it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// The line in the message, from 1.
+    pub line: usize,
+    /// The line itself.
+    pub text: String,
+    /// What is wrong with it.
+    pub what: String,
+    /// What mends it.
+    pub mend: String,
+}
+
+/// The first fault of a message: what [`prepare`] and [`check`] would refuse.
+#[must_use]
+pub fn fault(message: &str) -> Option<Fault> {
+    let found = |(line, text): (usize, &str), what: &str, mend: &str| {
+        let (what, mend) = (what.to_owned(), mend.to_owned());
+        Some(Fault { line, text: text.to_owned(), what, mend })
+    };
+    // str::lines takes a CR at the end for a part of it.
+    for (i, text) in message.split('\n').enumerate() {
+        let at = (i + 1, text);
+        if text.contains('\0') {
+            return found(at, "it has a NUL byte", "take it out; no mail can carry it");
+        }
+        if i == 0 && text.chars().any(|c| c.is_control() && c != '\t') {
+            let what = "a control character in the subject";
+            return found(at, what, "take it out; no header can carry it");
+        }
+        if i > 0
+            && let Some(why) = mailinfo::ends_message(text.as_bytes())
+        {
+            let (what, mend) = said_of(why);
+            return found(at, what, mend);
+        }
+    }
+    let bad = fixes::faults(message).into_iter().next()?;
+    let mend = format!("write it on one line as: {}", fixes::FORM);
+    Some(Fault { line: bad.line, text: bad.text, what: bad.why.to_owned(), mend })
 }
 
 /// Checks what is no matter of single lines in the text: that a message is UTF-8
@@ -170,6 +216,24 @@ pub fn begins_like_header(text: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn faults_with_their_lines() {
+        for (message, line, what) in [
+            ("net: x\n\nBody.\n---- x\n --- y\n\nFixes: 0123456789ab (\"net: y\")\n", 0, ""),
+            ("net: x\0\n", 1, "NUL"),
+            ("net: x\n\na\0\n", 3, "NUL"),
+            ("net:\u{7} x\n", 1, "control"),
+            ("net: x\n\na\n--- \n", 4, "ends the message"),
+            ("net: x\n\n---\r\n", 3, "ends the message"),
+            ("net: x\n\ndiff --git a/x b/x\n", 3, "beginning of the patch"),
+            ("net: x\n\nFixes: 0123 (\"x\")\n", 3, "12 digits"),
+        ] {
+            let found = fault(message);
+            assert_eq!(found.as_ref().map_or(0, |f| f.line), line, "{message:?}");
+            assert!(found.is_none_or(|f| f.what.contains(what)), "{message:?}");
+        }
+    }
 
     #[test]
     fn lines_that_end_the_message() {

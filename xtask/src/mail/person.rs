@@ -12,6 +12,31 @@ pub struct Person {
     pub email: String,
 }
 
+/// Why `git am` would make another name of this one, or take none: it drops some
+/// characters at both ends (git's ident.c), and takes the address in place of a name
+/// that looks like one or is long (mailinfo.c).
+#[must_use]
+pub fn git_changes(name: &str, email: &str) -> Option<&'static str> {
+    const DROPPED: [char; 8] = [',', ':', ';', '<', '>', '"', '\\', '\''];
+    if name.starts_with(DROPPED) || name.ends_with(DROPPED) {
+        return Some("git drops any of , : ; < > \" \\ ' at the ends of a name");
+    }
+    if name == email {
+        return None;
+    }
+    if name.is_empty() {
+        return Some("git takes the address in place of no name");
+    }
+    if name.contains('@') {
+        return Some("git takes what has an @ for the address");
+    }
+    if name.len() > 60 {
+        return Some("git takes the address in place of a name of over 60 bytes");
+    }
+    let blanks = name.chars().zip(name.chars().skip(1)).any(|(a, b)| a == ' ' && b == ' ');
+    (blanks || name.trim() != name).then_some("git makes one blank of several")
+}
+
 impl Person {
     /// A person by name and address.
     pub fn new(name: impl Into<String>, email: impl Into<String>) -> Person {

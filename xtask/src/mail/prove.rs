@@ -12,6 +12,7 @@ use crate::mail::commit::CommitText;
 use crate::mail::dates::Date;
 use crate::mail::input::{Mail, MailInput, Transfer};
 use crate::mail::mailinfo::{self, stripspace};
+use crate::mail::person::git_changes;
 
 /// Applies the mails of `input` and compares every tree, author, date and
 /// message with the commits.
@@ -114,9 +115,9 @@ pub fn care_needed(commit: &CommitText) -> Vec<String> {
                 .into(),
         );
     }
-    let name = &commit.name;
-    if !(1..=60).contains(&name.len()) || name.iter().any(|c| b"@<>".contains(c)) {
-        out.push("git am puts the address in place of the author's name".into());
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    if let Some(why) = git_changes(&text(&commit.name), &text(&commit.email)) {
+        out.push(format!("git am makes another author: {why}"));
     }
     out
 }

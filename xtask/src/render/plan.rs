@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::error::{Error, Result};
 use crate::series::excerpt::Document;
-use crate::series::model::{Edit, Patch, Probe, Series};
+use crate::series::model::{Edit, Patch, Probe, Series, Text};
+use crate::series::templates::place_of;
 
 use super::cocci::Semantic;
 use super::cover::Cover;
@@ -284,6 +285,18 @@ fn message(series: &Series, patch: &Patch, templates: &mut Templates<'_>) -> Res
     let bad = |why: &str| {
         Err(series.source.error_at(&path, format!("the message of {}: {why}", patch.name)))
     };
+    // No commit can have it; whatever else is wrong is a matter of mails.
+    if let Some(line) = text.split('\n').find(|l| l.contains('\0')) {
+        let place = match &patch.message {
+            Text::File(file) => place_of(&series.project, &series.name, file, line),
+            Text::Inline(_) => None,
+        };
+        let place = place.unwrap_or_else(|| series.source.position_of(&path));
+        let name = &patch.name;
+        return Err(Error::usage(format!("{place}: the message of {name} cannot be mailed"))
+            .found("it has a NUL byte")
+            .hint("take it out"));
+    }
     let mut lines = text.lines();
     if lines.next().is_none_or(|subject| subject.trim().is_empty()) {
         return bad("it has no subject");

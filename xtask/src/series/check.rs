@@ -5,6 +5,7 @@ use std::path::Path;
 
 use crate::error::{Error, Result};
 use crate::host::paths::stay_below;
+use crate::mail;
 
 use super::excerpt::{Document, did_you_mean};
 use super::key_path::KeyPath;
@@ -52,9 +53,17 @@ pub(super) fn series(
     for (key, value) in [("list", &raw.list), ("prefix", &raw.prefix)] {
         if let Some(value) = value {
             c.one_line(value, &root.key(key))?;
-            if value.contains(['[', ']']) {
-                return Err(source.error_at(&root.key(key), "no brackets in a subject prefix"));
-            }
+            let prefix = mail::Prefix { word: value.clone(), ..mail::Prefix::default() };
+            prefix.validate().map_err(|e| {
+                let error = source.error_at(&root.key(key), "it stands in the subject's brackets");
+                let error = e.what_was_found().iter().fold(error, |all, f| all.found(f.clone()));
+                e.hints().iter().fold(error, |all, h| all.hint(h.clone()))
+            })?;
+        }
+    }
+    for (key, all) in [("to", &raw.to), ("cc", &raw.cc)] {
+        for (i, text) in all.iter().enumerate() {
+            c.address(text, &root.key(key).index(i))?;
         }
     }
     for name in raw.probes.keys().chain(raw.vars.keys()) {
@@ -257,10 +266,26 @@ impl Checker<'_> {
                     && !email.contains(['<', '>', ' '])
                     && !name.contains(['<', '>', '\n', '\0']) =>
             {
+                if let Some(why) = mail::person::git_changes(name, email) {
+                    return Err(self
+                        .source
+                        .error_at(path, format!("git am would make another author: {why}"))
+                        .hint("write the name another way"));
+                }
+                self.address(text, path)?;
                 Ok(Person { name: name.to_owned(), email: email.to_owned() })
             }
             _ => Err(self.source.error_at(path, "a person is `Name <mail@address>`")),
         }
+    }
+
+    /// What becomes an address in a header.
+    fn address(&self, text: &str, path: &KeyPath) -> Result<()> {
+        mail::Person::parse(text).map(drop).map_err(|e| {
+            let why = e.what_was_found().first().map_or("", String::as_str);
+            let error = self.source.error_at(path, format!("no mail address: {why}"));
+            e.hints().iter().fold(error, |error, h| error.hint(h.clone()))
+        })
     }
 
     fn date(&self, raw: RawDate, path: &KeyPath) -> Result<Date> {

@@ -109,7 +109,7 @@ mod tests {
         Skeleton {
             name,
             title,
-            author: "Joe \"J\" <joe@example.org>",
+            author: "Joe \"J\" H <joe@example.org>",
             change_id: "20241129-x-431ffd03aa5e",
             date: "2024-11-29T12:00:00Z",
             base: "6.12",

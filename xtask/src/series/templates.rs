@@ -1,6 +1,7 @@
 //! Template files of a project: `templates/NAME/` first, then `templates/`.
 //! Nothing outside of `templates/` is ever read, by a link neither.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -82,6 +83,25 @@ pub fn read(project: &Path, series: &str, name: &str) -> Result<Option<(PathBuf,
         Err(e) => Err(Error::usage(format!("template {} is not UTF-8", path.display()))
             .found(format!("byte {}", e.utf8_error().valid_up_to()))),
     }
+}
+
+/// Where a line stands in a template or one that it includes, as `FILE:LINE`, if it
+/// stands there as it is.
+#[must_use]
+pub fn place_of(project: &Path, series: &str, name: &str, line: &str) -> Option<String> {
+    let (mut wanted, mut seen) = (vec![name.to_owned()], BTreeSet::new());
+    while let Some(name) = wanted.pop() {
+        let Ok(Some((path, text))) = read(project, series, &name) else { continue };
+        if !seen.insert(name) {
+            continue;
+        }
+        if let Some(at) = text.split('\n').position(|l| l.trim_end() == line.trim_end()) {
+            let path = path.strip_prefix(project).unwrap_or(&path);
+            return Some(format!("{}:{}", path.display(), at + 1));
+        }
+        wanted.extend(references(&text));
+    }
+    None
 }
 
 /// Names of the templates that a series sees, sorted.

@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use git2::{Odb, Oid};
 
 use crate::error::{Error, Result};
+use crate::host::paths::is_dot_git;
 use crate::mail::apply::parse::{FilePatch, Payload};
 use crate::mail::raw_tree::{self, DIRECTORY, GITLINK, TYPE};
 use crate::tree::object::{self, ObjectKind};
@@ -245,11 +246,8 @@ fn split(path: &[u8]) -> (&[u8], Option<&[u8]>) {
 
 /// Refuses names that must not get into a tree.
 fn check_name(name: &[u8]) -> Result<()> {
-    let bad = name.is_empty()
-        || name == b"."
-        || name == b".."
-        || name.eq_ignore_ascii_case(b".git")
-        || name.contains(&0);
+    let bad =
+        name.is_empty() || name == b"." || name == b".." || is_dot_git(name) || name.contains(&0);
     if !bad {
         return Ok(());
     }
