@@ -14,6 +14,7 @@ use git2::{ObjectType, Oid, Repository};
 use sha2::{Digest as _, Sha256};
 
 use crate::error::{Error, IoContext as _, Result};
+use crate::host::atomic::Staging;
 use crate::host::lock::{self, Lock};
 use crate::host::paths::Dirs;
 use crate::host::process::Cmd;
@@ -131,7 +132,7 @@ impl<'r> Scripts<'r> {
         if place.exists() {
             return Ok(());
         }
-        let staging = staging(&self.root)?;
+        let staging = Staging::begin(&self.root)?;
         if self.take(path, staging.path())? {
             let parent = place.parent().unwrap_or(&self.root);
             fs::create_dir_all(parent).at("create folder", parent)?;
@@ -141,7 +142,7 @@ impl<'r> Scripts<'r> {
     }
 
     fn fill(&self, all: &Path) -> Result<()> {
-        let staging = staging(all)?;
+        let staging = Staging::begin(all)?;
         for name in WANTED {
             self.take(name, staging.path())?;
         }
@@ -158,7 +159,7 @@ impl<'r> Scripts<'r> {
         }
         fs::rename(staging.path(), &self.root).at("rename into place", &self.root)?;
         // It is the product now and must not be removed on drop.
-        let _ = staging.keep();
+        staging.keep();
         Ok(())
     }
 
@@ -232,11 +233,6 @@ impl<'r> Scripts<'r> {
         }
         symlink(&target, place).at("link", place)
     }
-}
-
-fn staging(dir: &Path) -> Result<tempfile::TempDir> {
-    fs::create_dir_all(dir).at("create folder", dir)?;
-    tempfile::Builder::new().prefix(".writing-").tempdir_in(dir).at("create a folder in", dir)
 }
 
 #[cfg(test)]

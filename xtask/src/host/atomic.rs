@@ -67,16 +67,53 @@ fn parent(path: &Path) -> Result<&Path> {
     }
 }
 
+/// A folder beside a place, for what is to be moved there; removed when dropped.
+/// What a killed process left of it is swept by the next one that begins there.
+#[derive(Debug)]
+pub struct Staging {
+    folder: tempfile::TempDir,
+    /// Held as long as it is being filled.
+    _lock: Option<File>,
+}
+
+impl Staging {
+    /// Begins one in `dir`, which is made where it is not there.
+    ///
+    /// # Errors
+    /// When that cannot be made or written.
+    pub fn begin(dir: &Path) -> Result<Staging> {
+        fs::create_dir_all(dir).at("create folder", dir)?;
+        sweep(dir);
+        let folder = tempfile::Builder::new()
+            .prefix(&prefix())
+            .permissions(permissions(0o777))
+            .tempdir_in(dir)
+            .at("create a folder in", dir)?;
+        // Not every file system has locks; the process is told by its number, too.
+        let lock = File::open(folder.path()).ok().filter(|f| f.try_lock().is_ok());
+        Ok(Staging { folder, _lock: lock })
+    }
+
+    /// Where to write.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Leaves it where it is: it is a product now, or has been moved.
+    pub fn keep(self) {
+        let _ = self.folder.keep();
+    }
+}
+
 /// A folder being filled: it takes its place with [`Dir::commit`], and is
 /// removed when dropped before.
 #[derive(Debug)]
 pub struct Dir {
     place: PathBuf,
-    staging: tempfile::TempDir,
+    staging: Staging,
     /// What [`Dir::write`] wrote: it is synced already.
     synced: BTreeSet<PathBuf>,
-    /// Held as long as it is being filled.
-    _lock: Option<File>,
 }
 
 impl Dir {
@@ -85,17 +122,8 @@ impl Dir {
     /// # Errors
     /// When the parent folder cannot be made or written.
     pub fn begin(place: &Path) -> Result<Dir> {
-        let dir = parent(place)?;
-        fs::create_dir_all(dir).at("create folder", dir)?;
-        sweep(dir);
-        let staging = tempfile::Builder::new()
-            .prefix(&prefix())
-            .permissions(permissions(0o777))
-            .tempdir_in(dir)
-            .at("create a folder in", dir)?;
-        // Not every file system has locks; the process is told by its number, too.
-        let lock = File::open(staging.path()).ok().filter(|f| f.try_lock().is_ok());
-        Ok(Dir { place: place.to_owned(), staging, synced: BTreeSet::new(), _lock: lock })
+        let staging = Staging::begin(parent(place)?)?;
+        Ok(Dir { place: place.to_owned(), staging, synced: BTreeSet::new() })
     }
 
     /// Where to write until it is committed.
@@ -159,7 +187,7 @@ impl Dir {
             return Err(crate::error::io_error("rename into place", &self.place, &e));
         }
         // The staging folder is now the product: it must not be removed on drop.
-        let _ = self.staging.keep();
+        self.staging.keep();
         sync(&dir);
         Ok(())
     }

@@ -5,6 +5,7 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, IoContext as _, Result};
+use crate::host::atomic::Staging;
 use crate::host::paths::stay_below;
 
 use super::Series;
@@ -19,7 +20,7 @@ const LONGEST: usize = 100;
 pub struct Draft {
     project: PathBuf,
     name: String,
-    staging: tempfile::TempDir,
+    staging: Staging,
 }
 
 impl Draft {
@@ -31,10 +32,7 @@ impl Draft {
     pub fn begin(project: &Path, name: &str) -> Result<Draft> {
         check_name(name)?;
         check_free(project, name)?;
-        let staging = tempfile::Builder::new()
-            .prefix(".writing-")
-            .tempdir_in(project)
-            .at("create a folder in", project)?;
+        let staging = Staging::begin(project)?;
         let draft = Draft { project: project.to_owned(), name: name.to_owned(), staging };
         for folder in draft.folders() {
             let folder = draft.staging.path().join(folder);

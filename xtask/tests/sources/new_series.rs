@@ -58,6 +58,17 @@ fn names_that_are_taken_or_leave_the_folder_are_refused() {
 }
 
 #[test]
+fn what_a_killed_run_left_is_swept() {
+    let host = Host::new(&[]);
+    // No process has this number: it is above what the kernel gives.
+    host.put("project/.writing-4194999-x/series/old/series.toml", "x");
+    host.put("project/.writing-notes", "mine");
+    host.run(&["new-series", "a", ME[0], ME[1]], 0);
+    assert!(!host.path("project/.writing-4194999-x").exists());
+    assert!(host.path("project/.writing-notes").exists());
+}
+
+#[test]
 fn the_first_series_begins_a_project() {
     let host = Host::new(&[]);
     fs::create_dir(host.path("empty")).unwrap();
