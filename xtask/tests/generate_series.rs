@@ -214,6 +214,35 @@ fn products_stand_in_out_and_are_replaced_whole() {
 }
 
 #[test]
+fn clones_in_folders_of_one_name_have_products_of_their_own() {
+    let host = Two::new();
+    host.put("other/linux/Makefile", host.read("linux/Makefile"));
+    host.put("other/linux/net/dev.c", DEV.replace("= 1", "= 2"));
+    host.put("other/linux/net/Makefile", "obj-y += dev.o\n");
+    host.git("other/linux", &["init", "-q", "-b", "main"]);
+    host.git("other/linux", &["add", "-A"]);
+    host.git("other/linux", &["commit", "-qm", "base"]);
+    let folder = |base: &str| {
+        let (out, _) = host.run(&["generate-series", "two", "--base", base, "--format", "json"], 0);
+        let report: serde_json::Value = serde_json::from_str(&out).unwrap();
+        report[0]["folder"].as_str().unwrap().to_owned()
+    };
+    let (one, other) = (folder("../linux"), folder("../other/linux"));
+    assert!(one.ends_with("/two/linux/v1") && other.contains("/two/linux-"), "{one} {other}");
+    assert_eq!((folder("../linux"), folder("../other/linux")), (one.clone(), other.clone()));
+    // What is mailed does not depend on which was first.
+    let id = |folder: &str| {
+        let cover = fs::read_to_string(Path::new(folder).join("0000-cover-letter.patch")).unwrap();
+        cover.lines().find(|l| l.starts_with("Message-ID: ")).unwrap().to_owned()
+    };
+    assert!(id(&one) != id(&other));
+    let stem = |folder: &str| id(folder).rsplit_once('-').unwrap().0.to_owned();
+    assert_eq!(stem(&one), stem(&other));
+    fs::remove_dir_all(host.path("linux")).unwrap();
+    assert_eq!(folder("../other/linux"), one);
+}
+
+#[test]
 fn a_branch_is_made_in_the_clone_and_not_replaced_unless_forced() {
     let host = Two::new();
     let before = host.git("linux", &["rev-parse", "HEAD"]);

@@ -64,6 +64,7 @@ impl Machine {
         let project = tempfile::tempdir().unwrap();
         let draft = Draft::begin(project.path(), "s").unwrap();
         let base = Base {
+            label: "x".into(),
             name: "b".into(),
             spec: "b".into(),
             commit: base,

@@ -47,7 +47,7 @@ pub fn input<'c>(
     (input.to, input.cc) = (people(&series.to)?, people(&series.cc)?);
     input.thread = Some(Thread {
         // The base too: renderings of one version for two trees are two threads.
-        topic: format!("{}-{}", series.name, rendering.base.name),
+        topic: format!("{}-{}", series.name, rendering.base.label),
         in_reply_to: None,
     });
     input.tracking = Tracking {

@@ -50,8 +50,10 @@ pub fn find(
         let spec = lasting(spec, &known)?;
         return Ok(Found { base, spec });
     }
+    let say = |spec: &str, why: &str| ui.note(&format!("base {spec}: {why}"));
     if let Some(spec) = &incoming.base {
         let base = tree::resolve(ui, dirs, store, spec)?;
+        say(spec, "what the commits stand on");
         return Ok(Found { base, spec: spec.clone() });
     }
     let Some(commit) = incoming.base_commit else {
@@ -61,11 +63,14 @@ pub fn find(
     };
     for name in known.names() {
         if let Some(base) = tree::lookup(ui, dirs, store, name)?.filter(|b| b.commit == commit) {
+            say(name, &format!("it is the base-commit of the mails, {commit}"));
             return Ok(Found { base, spec: name.to_owned() });
         }
     }
     for path in repo.map(Path::to_owned).into_iter().chain(clones(store)) {
         if let Ok(base) = at(ui, dirs, store, &path, commit) {
+            let whose = if repo.is_some_and(|r| r == path) { "--repo" } else { "a known clone" };
+            say(&base.spec, &format!("{whose} has the base-commit of the mails"));
             return Ok(base);
         }
     }

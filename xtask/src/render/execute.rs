@@ -53,7 +53,7 @@ impl Source for StoreSource<'_> {
 #[must_use]
 pub fn facts(base: &Base) -> BaseFacts {
     let v = &base.version;
-    BaseFacts { name: base.name.clone(), version: Version::new(v.major, v.minor, v.patch) }
+    BaseFacts { name: base.label.clone(), version: Version::new(v.major, v.minor, v.patch) }
 }
 
 /// Makes the commits of a plan, patch by patch.

@@ -47,8 +47,12 @@ use record::{Record, Stamp};
 /// A kernel tree at one state, in the store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Base {
-    /// A short label that can stand in paths: `6.12`, `net-next`.
+    /// A short name that can stand in paths: `6.12`, `net-next`. No two bases of one
+    /// cache share it.
     pub name: String,
+    /// It without what tells clones in folders of one name apart, so that it does not
+    /// depend on the cache: what stands in mails.
+    pub label: String,
     /// What was asked for.
     pub spec: String,
     /// Its commit.
@@ -112,7 +116,11 @@ fn at_hand(ui: &Ui, store: &Store, spec: &BaseSpec) -> Result<Option<Base>> {
     if let Origin::Clone { path, rev } = &spec.origin {
         let (commit, tree) = clone::find(ui, store, path, rev.as_deref())?;
         let version = version_of(store, tree, &spec.asked)?;
-        return Ok(Some(base(spec, commit, tree, version)));
+        let mut base = base(spec, commit, tree, version);
+        if !spec.known {
+            base.name = record::name_of_clone(store, &spec.label, path)?;
+        }
+        return Ok(Some(base));
     }
     let record = record::find(store, spec)?;
     Ok(record.map(|r| base(spec, r.commit, r.tree, r.version)))
@@ -121,6 +129,7 @@ fn at_hand(ui: &Ui, store: &Store, spec: &BaseSpec) -> Result<Option<Base>> {
 fn base(spec: &BaseSpec, commit: Oid, tree: Oid, version: KernelVersion) -> Base {
     Base {
         name: spec.label.clone(),
+        label: spec.label.clone(),
         spec: spec.asked.clone(),
         commit,
         tree,

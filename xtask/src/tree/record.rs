@@ -1,7 +1,10 @@
 //! What the store knows of a base that has come into it: one small file a base,
 //! so that finding it again costs one read.
 
+use std::ffi::OsStr;
 use std::fs;
+use std::io::ErrorKind;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
@@ -11,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Error, IoContext, Result};
 use crate::host::atomic;
 use crate::tree::known::Origin;
-use crate::tree::spec::BaseSpec;
+use crate::tree::spec::{BaseSpec, with_hash};
 use crate::tree::store::Store;
 use crate::tree::version::KernelVersion;
 
@@ -65,6 +68,32 @@ impl Stamp {
 
 fn path(store: &Store, key: &str) -> PathBuf {
     store.path().join("bases").join(format!("{key}.json"))
+}
+
+/// The name of a clone: its label, which is the first clone's that asked for it as
+/// long as that is there; others get a hash of their path behind it.
+///
+/// # Errors
+/// When the store cannot be written.
+pub fn name_of_clone(store: &Store, label: &str, clone: &Path) -> Result<String> {
+    let place = store.path().join("clones").join(label);
+    let mine = clone.as_os_str().as_bytes();
+    let owner = match fs::read(&place) {
+        Ok(owner) => owner,
+        Err(e) if e.kind() == ErrorKind::NotFound => Vec::new(),
+        Err(e) => return Err(e).at("read", &place),
+    };
+    if owner == mine {
+        return Ok(label.to_owned());
+    }
+    if owner.is_empty() || !Path::new(OsStr::from_bytes(&owner)).is_dir() {
+        atomic::write(&place, mine)?;
+        // Of two at once the last one has it.
+        if fs::read(&place).at("read", &place)? == mine {
+            return Ok(label.to_owned());
+        }
+    }
+    Ok(with_hash(label, &clone.display().to_string()))
 }
 
 /// The ref that keeps the base's objects and shows it to git.

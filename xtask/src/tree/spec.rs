@@ -15,6 +15,8 @@ pub struct BaseSpec {
     pub label: String,
     /// Where it comes from.
     pub origin: Origin,
+    /// It was asked for by a known name, which nothing else is called.
+    pub known: bool,
 }
 
 /// The forms, for messages.
@@ -28,10 +30,13 @@ impl BaseSpec {
     /// When it is none of the forms; says the nearest known names.
     pub fn parse(text: &str, known: &Known) -> Result<BaseSpec> {
         let spec = |label: String, origin| {
-            Ok(BaseSpec { asked: text.to_owned(), label: clean(&label), origin })
+            let label = clean(&label);
+            let asked = text.to_owned();
+            Ok(BaseSpec { asked, label, origin, known: false }.apart_from(known))
         };
         if let Some(origin) = known.get(text) {
-            return spec(text.to_owned(), origin.clone());
+            let (label, origin) = (clean(text), origin.clone());
+            return Ok(BaseSpec { asked: text.to_owned(), label, origin, known: true });
         }
         if let Some(rest) = text.strip_prefix("debian:") {
             let (package, suite) = match rest.split_once('/') {
@@ -87,15 +92,29 @@ impl BaseSpec {
             .hint(format!("or name {FORMS}")))
     }
 
+    /// With another label where a known base has this one: a clone in a folder
+    /// `6.12` is not the base 6.12.
+    fn apart_from(mut self, known: &Known) -> BaseSpec {
+        if known.get(&self.label).is_some() {
+            self.label = self.key();
+        }
+        self
+    }
+
     /// What the record of an imported base is kept under: the label for a reader,
     /// and a hash of the origin, so that two bases never share one.
     #[must_use]
     pub fn key(&self) -> String {
-        use sha1::{Digest as _, Sha1};
-        let hash = Sha1::digest(format!("{:?}", self.origin));
-        let short: String = hash.iter().take(4).map(|b| format!("{b:02x}")).collect();
-        format!("{}-{short}", self.label)
+        with_hash(&self.label, &format!("{:?}", self.origin))
     }
+}
+
+/// A label that is told apart from the same one of something else.
+pub(super) fn with_hash(label: &str, what: &str) -> String {
+    use sha1::{Digest as _, Sha1};
+    let hash = Sha1::digest(what);
+    let short: String = hash.iter().take(4).map(|b| format!("{b:02x}")).collect();
+    format!("{label}-{short}")
 }
 
 fn join_label(name: &str, rev: Option<&str>) -> String {
@@ -258,6 +277,17 @@ mod tests {
         {
             assert!(parse(bad).is_err(), "{bad:?}");
         }
+    }
+
+    #[test]
+    fn a_folder_called_like_a_known_base_is_another_one() {
+        let t = tempfile::tempdir().unwrap();
+        let folder = t.path().join("6.12");
+        std::fs::create_dir(&folder).unwrap();
+        let clone = parse(folder.to_str().unwrap()).unwrap();
+        assert!(clone.label.starts_with("6.12-") && clone.label.len() == 13, "{}", clone.label);
+        let known = parse("6.12").unwrap();
+        assert!(known.known && known.label == "6.12" && !clone.known);
     }
 
     #[test]

@@ -47,8 +47,9 @@ fn a_range_of_commits() {
     {
         assert!(toml.contains(part), "{part}: {toml}");
     }
-    let (out, _) =
+    let (out, talk) =
         host.run(&["import-series", "b", "--repo", "../linux", "--range", "main..work"], 0);
+    assert!(talk.contains(": what the commits stand on"), "{talk}");
     assert!(out.contains("2 patches, each with the tree of its source"), "{out}");
     // Onto another tree they go as patches.
     host.put("linux/net/first.c", "x\n");

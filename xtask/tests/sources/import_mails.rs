@@ -71,6 +71,8 @@ fn a_folder_of_format_patch() {
     let (_, talk) = host.run(&["import-series", "a", "--from", "../p"], 2);
     assert!(talk.contains("is not at hand") && talk.contains("--repo"), "{talk}");
     let report = host.import_and_prove("a", "../p", &["--repo", "../linux"], &want);
+    let (_, talk) = host.run(&["import-series", "a2", "--from", "../p", "--repo", "../linux"], 0);
+    assert!(talk.contains("has the base-commit of the mails"), "{talk}");
     let main = host.git("linux", &["rev-parse", "main"]);
     assert!(report["base"].as_str().unwrap().ends_with(&format!("linux@{main}")), "{report}");
     let toml = host.read("project/series/a/series.toml");
