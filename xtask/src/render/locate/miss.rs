@@ -160,6 +160,10 @@ pub(super) fn near(
     if !items.is_empty() {
         return items;
     }
+    let named = near_names(file, regions, kind, value);
+    if !named.is_empty() {
+        return named;
+    }
     let Some(anchor) = Anchor::new(value, file.language()) else { return Vec::new() };
     let mut scored: Vec<(f64, usize)> = Vec::new();
     for region in regions {
@@ -172,6 +176,68 @@ pub(super) fn near(
     }
     scored.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
     scored.into_iter().take(SHOWN).map(|(_, offset)| Near::at(file, offset)).collect()
+}
+
+/// Why a name cannot be found as it is written, where that is a usual slip.
+pub(super) fn slip(kind: Kind, value: &str) -> Option<String> {
+    let name = value.strip_prefix("CONFIG_").filter(|_| kind == Kind::Config)?;
+    Some(format!("not found; an entry of Kconfig is named without CONFIG_: \"{name}\""))
+}
+
+/// Lines that have a name like the one that is sought, the nearest first: of what is
+/// no item of its own (a field, a label), or not in C (an entry, an object).
+fn near_names(file: &FileText, regions: &[Range<usize>], kind: Kind, value: &str) -> Vec<Near> {
+    let value = match kind {
+        Kind::Config => value.strip_prefix("CONFIG_").unwrap_or(value),
+        Kind::Object
+        | Kind::Section
+        | Kind::Field
+        | Kind::Enumerator
+        | Kind::Call
+        | Kind::Label
+        | Kind::Local
+        | Kind::Case => value,
+        _ => return Vec::new(),
+    };
+    let mut scored: Vec<(usize, usize)> = Vec::new();
+    for region in regions {
+        for line in lines(file.bytes(), region.clone()) {
+            let text = String::from_utf8_lossy(file.get(line.clone()));
+            if let Some(distance) = names(kind, &text).filter_map(|n| distance(value, n)).min() {
+                scored.push((distance, line.start));
+            }
+        }
+    }
+    scored.sort_unstable();
+    scored.into_iter().take(SHOWN).map(|(_, offset)| Near::at(file, offset)).collect()
+}
+
+/// The names on a line that can be what a locator of this kind names.
+fn names(kind: Kind, line: &str) -> impl Iterator<Item = &str> {
+    let line = line.trim_end();
+    let in_name = move |c: char| {
+        c.is_alphanumeric() || c == '_' || (kind == Kind::Object && "-.".contains(c))
+    };
+    let (whole, words) = match kind {
+        Kind::Section => (Some(line), ""),
+        Kind::Config => {
+            let entry = line.trim_start();
+            let entry = entry.strip_prefix("menu").unwrap_or(entry).strip_prefix("config ");
+            (None, entry.unwrap_or_default())
+        }
+        _ => (None, line),
+    };
+    whole.into_iter().chain(words.split(move |c| !in_name(c)).filter(|w| !w.is_empty()))
+}
+
+/// How far a name is from the one that is sought; none where it is another one.
+fn distance(value: &str, name: &str) -> Option<usize> {
+    let (a, b) = (value.to_lowercase(), name.to_lowercase());
+    if did_you_mean(&a, [b.as_str()]).is_some() {
+        return Some(strsim::damerau_levenshtein(&a, &b));
+    }
+    // Part of a longer one: far, and worth a look.
+    (value.len() > 2 && b.contains(&a)).then_some(b.len())
 }
 
 fn near_items(file: &FileText, regions: &[Range<usize>], kind: Kind, value: &str) -> Vec<Near> {

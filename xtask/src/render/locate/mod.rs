@@ -167,8 +167,11 @@ impl Finder<'_> {
             spots = spots.into_iter().skip(n - 1).take(1).collect();
         }
         if spots.is_empty() {
-            let near = self.near(&regions, *kind, value);
-            return Err(Miss::none(locator, near));
+            let miss = Miss::none(locator, self.near(&regions, *kind, value));
+            return Err(match miss::slip(*kind, value) {
+                Some(why) => miss.because(why),
+                None => miss,
+            });
         }
         Ok(spots)
     }

@@ -309,6 +309,28 @@ fn misses_name_what_is_near() {
 }
 
 #[test]
+fn misses_of_names_tell_names_that_are_near() {
+    let kconfig = "config NET_X\n\tbool\n\nmenuconfig NET_RX_BUSY\n\tbool\n\tselect NET_Y\n";
+    let makefile = "obj-y += dev.o gro-cells.o\nobj-$(CONFIG_X) += x.o\n";
+    let maintainers = "NETWORKING DRIVERS\nM:\tA\n\nBPF\nM:\tB\n";
+    let c = "struct s {\n\tint count;\n\tu32 gro_node;\n};\nenum e {\n\tE_FIRST,\n};\n";
+    for (path, text, kind, value, near) in [
+        ("Kconfig", kconfig, Kind::Config, "NET_Z", "config NET_X"),
+        ("Kconfig", kconfig, Kind::Config, "CONFIG_NET_X", "config NET_X"),
+        ("Kconfig", kconfig, Kind::Config, "RX_BUSY", "menuconfig NET_RX_BUSY"),
+        ("Makefile", makefile, Kind::Object, "gro_cells.o", "obj-y += dev.o gro-cells.o"),
+        ("MAINTAINERS", maintainers, Kind::Section, "NETWORK DRIVERS", "NETWORKING DRIVERS"),
+        ("a.c", c, Kind::Field, "gro_nodes", "u32 gro_node;"),
+        ("a.c", c, Kind::Enumerator, "E_FRIST", "E_FIRST,"),
+    ] {
+        let miss = find_in(path, text, &place(&[(kind, value)], None), false).unwrap_err();
+        assert_eq!(miss.near().first().map(|n| n.text.as_str()), Some(near), "{value}: {miss}");
+        let slip = miss.to_string().contains("named without CONFIG_: \"NET_X\"");
+        assert_eq!(slip, value.starts_with("CONFIG_"), "{miss}");
+    }
+}
+
+#[test]
 fn qualifiers_narrow() {
     let mut at = Place {
         steps: vec![(Kind::Call, "helper".into())],
