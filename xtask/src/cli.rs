@@ -135,7 +135,8 @@ pub fn main() -> ExitCode {
 }
 
 fn run(cli: &Cli, ui: &Ui) -> Result<Outcome> {
-    signals::install()?;
+    let of_signals = ui.clone();
+    signals::install(move |e| report(&of_signals, e))?;
     let dirs = match &cli.command {
         // They may begin a project: its `series/` need not be there yet.
         Command::NewSeries(_) | Command::ImportSeries(_) => {

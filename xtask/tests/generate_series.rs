@@ -505,6 +505,36 @@ fn killed_at_any_moment_it_leaves_all_mails_or_those_before() {
 }
 
 #[test]
+fn a_signal_ends_a_template_that_takes_for_ever() {
+    use nix::sys::signal::{Signal, kill};
+    let host = Two::new();
+    let many = "{% for i in range(end=3000) %}";
+    let endless = format!("{0}{0}{0}{0}{1}{1}{1}{1}", many, "{% endfor %}");
+    host.put("project/templates/two/init.c", endless);
+    let mut c = Command::new(env!("CARGO_BIN_EXE_xtask"));
+    c.args(["generate-series", "two", "--base", "../linux", "--format", "json"]);
+    c.current_dir(host.path("project"));
+    c.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
+    host.clean(&mut c);
+    let child = c.spawn().unwrap();
+    // Before there is a store, nobody listens for signals.
+    while !host.path("cache/kseries/store.git/HEAD").exists() {
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    std::thread::sleep(std::time::Duration::from_millis(500));
+    let begun = std::time::Instant::now();
+    kill(nix::unistd::Pid::from_raw(i32::try_from(child.id()).unwrap()), Signal::SIGINT).unwrap();
+    let out = child.wait_with_output().unwrap();
+    // Else it is ended after five seconds.
+    assert!(begun.elapsed().as_secs() < 4, "{:?}", begun.elapsed());
+    assert_eq!(out.status.code(), Some(130));
+    let report: serde_json::Value = serde_json::from_slice(&out.stdout).unwrap();
+    assert_eq!(report["error"]["kind"], "interrupted");
+    assert!(String::from_utf8_lossy(&out.stderr).contains("ended by the user"));
+    assert!(host.products().is_empty());
+}
+
+#[test]
 fn a_usage_error_has_its_document_where_json_is_asked_for() {
     let host = Two::new();
     for args in [&["generate-series", "--format", "json", "--nope"][..], &["nope", "--format=json"]]

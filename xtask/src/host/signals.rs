@@ -3,12 +3,12 @@
 //! A thread waits for the signals. On the first it raises a flag and ends the
 //! registered process groups; the work then fails at its next [`check`] and its
 //! clean-up runs as for any failure. A second signal, or five seconds without an
-//! end, exits at once.
+//! end, exits at once; so does the first one while something runs that cannot be
+//! stopped and leaves nothing behind ([`at_once`]).
 
 use std::collections::BTreeSet;
-use std::io::Write as _;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use nix::sys::signal::{Signal, killpg};
@@ -19,26 +19,30 @@ use signal_hook::iterator::Signals;
 use crate::error::{Error, Kind, Result};
 
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+/// How many run that may be cut off.
+static CUTTABLE: AtomicUsize = AtomicUsize::new(0);
 static GROUPS: Mutex<BTreeSet<i32>> = Mutex::new(BTreeSet::new());
 
-/// Begins to listen for SIGINT, SIGTERM and SIGHUP.
+/// Begins to listen for SIGINT, SIGTERM and SIGHUP. `say` tells of an end that no
+/// one else can tell of.
 ///
 /// # Errors
 /// When the handlers cannot be registered.
-pub fn install() -> Result<()> {
+pub fn install(say: impl Fn(&Error) + Clone + Send + 'static) -> Result<()> {
     let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP])
         .map_err(|e| Error::host("cannot listen for signals").found(e.to_string()))?;
     std::thread::spawn(move || {
         for _ in signals.forever() {
-            if INTERRUPTED.swap(true, Ordering::SeqCst) {
-                exit();
+            if INTERRUPTED.swap(true, Ordering::SeqCst) || CUTTABLE.load(Ordering::SeqCst) > 0 {
+                exit(&say);
             }
             end_groups(Signal::SIGTERM);
-            std::thread::spawn(|| {
+            let say = say.clone();
+            std::thread::spawn(move || {
                 std::thread::sleep(Duration::from_secs(2));
                 end_groups(Signal::SIGKILL);
                 std::thread::sleep(Duration::from_secs(3));
-                exit();
+                exit(&say);
             });
         }
     });
@@ -46,9 +50,9 @@ pub fn install() -> Result<()> {
 }
 
 /// Ends at once: the work has not come to a [`check`].
-fn exit() -> ! {
+fn exit(say: &impl Fn(&Error)) -> ! {
     end_groups(Signal::SIGKILL);
-    let _ = writeln!(std::io::stderr(), "error: ended by the user");
+    say(&ended());
     std::process::exit(i32::from(Kind::Interrupted.exit_code()))
 }
 
@@ -57,11 +61,34 @@ fn exit() -> ! {
 /// # Errors
 /// After the first SIGINT, SIGTERM or SIGHUP.
 pub fn check() -> Result<()> {
-    if INTERRUPTED.load(Ordering::SeqCst) {
-        return Err(Error::new(Kind::Interrupted, "ended by the user")
-            .hint("nothing was left half-written; run the command again to go on"));
+    if INTERRUPTED.load(Ordering::SeqCst) { Err(ended()) } else { Ok(()) }
+}
+
+fn ended() -> Error {
+    Error::new(Kind::Interrupted, "ended by the user")
+        .hint("nothing was left half-written; run the command again to go on")
+}
+
+/// Work that nothing can stop, such as a user's template: until this is dropped, a
+/// signal ends the process at once. It must not write anything.
+#[derive(Debug)]
+pub struct AtOnce(());
+
+/// Begins such work.
+///
+/// # Errors
+/// As [`check`].
+pub fn at_once() -> Result<AtOnce> {
+    CUTTABLE.fetch_add(1, Ordering::SeqCst);
+    let begun = AtOnce(());
+    check()?;
+    Ok(begun)
+}
+
+impl Drop for AtOnce {
+    fn drop(&mut self) {
+        CUTTABLE.fetch_sub(1, Ordering::SeqCst);
     }
-    Ok(())
 }
 
 /// Registers a child's process group, to be ended with us.

@@ -9,6 +9,7 @@ use serde_json::Value;
 use tera::{Context, Tera};
 
 use crate::error::{Error, Result};
+use crate::host::signals;
 use crate::series::excerpt::Document;
 
 use super::template;
@@ -163,6 +164,7 @@ impl Draft {
                 context.insert(*name, value);
             }
         }
+        let _cuttable = signals::at_once()?;
         let rendered = self.tera.render(&self.name, &context);
         rendered.map_err(|e| template::error(&self.sources, &self.name, &e))
     }

@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::error::{Error, Result};
+use crate::host::signals;
 use crate::series::excerpt::Document;
 use crate::series::model::{Edit, Patch, Probe, Series, Text};
 use crate::series::templates::place_of;
@@ -112,6 +113,7 @@ pub fn plan_each(
     let mut tree = Overlay::new(&base);
     let mut patches = Vec::new();
     for patch in series.patches.iter().filter(|p| choice.takes(p)) {
+        signals::check()?;
         templates.set_patch(&patch.name);
         let before = tree.fork();
         let mut planned = PlannedPatch {

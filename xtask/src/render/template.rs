@@ -9,6 +9,7 @@ use regex::Regex;
 use tera::{Context, ErrorKind, ReportError, Tera};
 
 use crate::error::{Error, Result};
+use crate::host::signals;
 use crate::series::excerpt::{Document, did_you_mean};
 use crate::series::model::{Series, Text};
 use crate::series::templates;
@@ -179,6 +180,7 @@ impl<'s> Templates<'s> {
 
     fn fill(&self, name: &str) -> Result<String> {
         self.check_names(name)?;
+        let _cuttable = signals::at_once()?;
         self.tera.render(name, &self.context).map_err(|e| self.error(name, &e))
     }
 
