@@ -2,11 +2,16 @@
 //! and to the tool, and takes no time to build.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
+#[path = "host/toy.rs"]
+#[allow(dead_code)]
+mod toy;
+
 use std::path::{Path, PathBuf};
 
 use assert_cmd::Command;
 use predicates::prelude::*;
 use predicates::str::contains;
+use toy::{BUILD_VARIABLES, Place};
 
 const MAKEFILE: &str = r#"# SPDX-License-Identifier: GPL-2.0
 VERSION = 6
@@ -55,32 +60,22 @@ config BLOCKED
 	depends on NET && ABSENT
 ";
 
-const TARGETS: &str = r#"
-default-fragments = ["boot"]
-[arch.toy]
-make-arch = "toy"
-src-arch = "toy"
-cross-compile = ""
-image = "image"
-image-path = "boot/image"
-start = "allnoconfig"
-package = "gcc"
-qemu = "qemu-system-toy"
-"#;
+struct Toy(Place);
 
-struct Place {
-    root: tempfile::TempDir,
+impl std::ops::Deref for Toy {
+    type Target = Place;
+
+    fn deref(&self) -> &Place {
+        &self.0
+    }
 }
 
-impl Place {
-    fn new() -> Place {
-        let place = Place { root: tempfile::tempdir().unwrap() };
-        place.write("project/series/.keep", "");
-        place.write("project/kconfigs/targets.toml", TARGETS);
-        place.write("project/kconfigs/boot.config", "CONFIG_NET=y\n");
-        place.write("project/kconfigs/extra.config", "CONFIG_EXTRA=y\n");
-        place.source("linux");
-        place
+impl Toy {
+    fn new() -> Toy {
+        let toy = Toy(Place::empty());
+        toy.write("project/kconfigs/extra.config", "CONFIG_EXTRA=y\n");
+        toy.source("linux");
+        toy
     }
 
     fn source(&self, name: &str) {
@@ -90,16 +85,6 @@ impl Place {
         self.write(&format!("{name}/two.c"), "int two;\n");
     }
 
-    fn path(&self, name: &str) -> PathBuf {
-        self.root.path().join(name)
-    }
-
-    fn write(&self, name: &str, text: &str) {
-        let path = self.path(name);
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(path, text).unwrap();
-    }
-
     fn read(&self, name: &str) -> String {
         std::fs::read_to_string(self.path(name)).unwrap_or_else(|e| panic!("{name}: {e}"))
     }
@@ -107,15 +92,12 @@ impl Place {
     /// `build-kernel` of one source for the toy architecture.
     fn build(&self, source: &str) -> Command {
         let mut cmd = Command::cargo_bin("xtask").unwrap();
-        for name in
-            ["ARCH", "CROSS_COMPILE", "LLVM", "CC", "O", "KBUILD_OUTPUT", "KCFLAGS", "W", "C", "V"]
-        {
+        for name in BUILD_VARIABLES {
             cmd.env_remove(name);
         }
         cmd.current_dir(self.path("project"))
             .env("XDG_CACHE_HOME", self.path("cache"))
             .env("XDG_CONFIG_HOME", self.path("config"))
-            .env_remove("CCACHE_DIR")
             .args(["build-kernel", "--arch", "toy", "--source"])
             .arg(self.path(source))
             .timeout(std::time::Duration::from_secs(60));
@@ -128,7 +110,7 @@ fn json(path: &Path) -> serde_json::Value {
 }
 
 /// The product's folder: its toolchain part depends on the host.
-fn product(place: &Place, source: &str) -> PathBuf {
+fn product(place: &Toy, source: &str) -> PathBuf {
     let folder = place.path("project/out/kernels").join(source);
     let mut found: Vec<_> = std::fs::read_dir(&folder).unwrap().flatten().collect();
     assert_eq!(found.len(), 1, "{folder:?}");
@@ -137,7 +119,7 @@ fn product(place: &Place, source: &str) -> PathBuf {
 
 #[test]
 fn products_appear_and_are_not_made_twice() {
-    let place = Place::new();
+    let place = Toy::new();
     place.build("linux").assert().code(0).stdout(contains("6.12.1"));
     let dir = product(&place, "linux");
     for name in [
@@ -175,7 +157,7 @@ fn products_appear_and_are_not_made_twice() {
 
 #[test]
 fn the_reproducer_builds_the_same() {
-    let place = Place::new();
+    let place = Toy::new();
     place.build("linux").assert().code(0);
     let dir = product(&place, "linux");
     Command::new("sh")
@@ -190,7 +172,7 @@ fn the_reproducer_builds_the_same() {
 
 #[test]
 fn what_is_dropped_or_unknown_fails_and_is_named() {
-    let place = Place::new();
+    let place = Toy::new();
     place.write("mine.config", "CONFIG_BLOCKED=y\nCONFIG_NOWHERE=y\n");
     let mine = place.path("mine.config");
     place
@@ -227,7 +209,7 @@ fn what_is_dropped_or_unknown_fails_and_is_named() {
 
 #[test]
 fn a_new_fragment_in_the_same_objdir_reconfigures() {
-    let place = Place::new();
+    let place = Toy::new();
     let build = |args: &[&str]| {
         place.build("linux").args(["--output"]).arg(place.path("out")).args(args).assert().code(0)
     };
@@ -246,7 +228,7 @@ fn a_new_fragment_in_the_same_objdir_reconfigures() {
 
 #[test]
 fn odd_paths_are_refused_before_anything_runs() {
-    let place = Place::new();
+    let place = Toy::new();
     for (dir, why) in [("a b", "it has a space"), ("a:b", "it has a colon")] {
         let odd = place.path(dir);
         place.build("linux").arg("--build-dir").arg(&odd).assert().code(2).stderr(contains(why));
@@ -261,7 +243,7 @@ fn odd_paths_are_refused_before_anything_runs() {
 
 #[test]
 fn a_source_that_cannot_be_built_out_of_is_refused() {
-    let place = Place::new();
+    let place = Toy::new();
     place.build("nowhere").assert().code(3);
     place.write("empty/x", "");
     place.build("empty").assert().code(2).stderr(contains("no Makefile with VERSION"));
@@ -271,7 +253,7 @@ fn a_source_that_cannot_be_built_out_of_is_refused() {
 
 #[test]
 fn failures_are_told_by_their_kind() {
-    let place = Place::new();
+    let place = Toy::new();
     let fails = |fake: &str, code: i32, said: &[&str]| {
         place.write("fake.sh", fake);
         let fake_path = place.path("fake.sh");
@@ -303,7 +285,7 @@ fn failures_are_told_by_their_kind() {
 
 #[test]
 fn warnings_of_objects_not_made_anew_are_remembered() {
-    let place = Place::new();
+    let place = Toy::new();
     place.build("linux").assert().code(0);
     std::thread::sleep(std::time::Duration::from_millis(20));
     place.write("linux/two.c", "int two = 2;\n");
@@ -316,7 +298,7 @@ fn warnings_of_objects_not_made_anew_are_remembered() {
 
 #[test]
 fn a_source_that_moved_is_said() {
-    let place = Place::new();
+    let place = Toy::new();
     let objdir = place.path("objdir");
     place.build("linux").arg("--build-dir").arg(&objdir).assert().code(0);
     place.source("moved");
@@ -331,7 +313,7 @@ fn a_source_that_moved_is_said() {
 
 #[test]
 fn two_builds_in_one_objdir_wait_for_each_other() {
-    let place = Place::new();
+    let place = Toy::new();
     place.write("fake.sh", "sleep 1\n");
     let command = |out: &str| {
         let mut cmd = place.build("linux");
@@ -352,7 +334,7 @@ fn two_builds_in_one_objdir_wait_for_each_other() {
 
 #[test]
 fn missing_tools_are_named_at_once() {
-    let place = Place::new();
+    let place = Toy::new();
     let tools = place.path("bin");
     std::fs::create_dir(&tools).unwrap();
     for tool in ["sh", "make", "gcc", "ld", "perl"] {
@@ -380,7 +362,7 @@ fn what_ccache_did_is_told() {
     if which::which("ccache").is_err() {
         return;
     }
-    let place = Place::new();
+    let place = Toy::new();
     let numbers = |source: &str, objdir: &str, more: &[&str]| {
         let mut cmd = place.build(source);
         cmd.arg("--build-dir").arg(place.path(objdir)).arg("--output").arg(place.path("out"));
@@ -401,7 +383,7 @@ fn what_ccache_did_is_told() {
 
 #[test]
 fn an_interrupted_build_leaves_no_product_and_no_child() {
-    let place = Place::new();
+    let place = Toy::new();
     place.write("fake.sh", "echo $$ > $1.pid; sleep 50\n");
     let mut cmd = std::process::Command::new(assert_cmd::cargo::cargo_bin!("xtask"));
     cmd.current_dir(place.path("project"))
@@ -445,7 +427,7 @@ fn an_interrupted_build_leaves_no_product_and_no_child() {
 
 #[test]
 fn a_reader_that_goes_away_is_no_failure() {
-    let place = Place::new();
+    let place = Toy::new();
     place.build("linux").assert().code(0);
     let mut cmd = std::process::Command::new(assert_cmd::cargo::cargo_bin!("xtask"));
     cmd.current_dir(place.path("project"))
@@ -460,7 +442,7 @@ fn a_reader_that_goes_away_is_no_failure() {
 
 #[test]
 fn objects_of_other_flags_are_kept_apart() {
-    let place = Place::new();
+    let place = Toy::new();
     for args in [&[][..], &["W=1"], &["C=1"]] {
         place.build("linux").args(args).assert().code(0);
     }
@@ -475,7 +457,7 @@ fn objects_of_other_flags_are_kept_apart() {
 
 #[test]
 fn usage() {
-    let place = Place::new();
+    let place = Toy::new();
     for (args, said) in [
         (&["--arch", "z80"][..], "known architectures"),
         (&["--toolchain", "tcc"], "toolchains are gcc"),
@@ -497,7 +479,7 @@ fn usage() {
 
 #[test]
 fn other_goals_make_no_image() {
-    let place = Place::new();
+    let place = Toy::new();
     place
         .build("linux")
         .args(["--targets", "modules", "--format", "json"])

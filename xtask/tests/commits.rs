@@ -3,11 +3,15 @@
 //! time to build.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
 
+#[path = "host/toy.rs"]
+#[allow(dead_code)]
+mod toy;
+
 use std::fs;
-use std::path::PathBuf;
 use std::process::Command;
 
 use serde_json::Value;
+use toy::{BUILD_VARIABLES, Place};
 
 const MAKEFILE: &str = r#"# SPDX-License-Identifier: GPL-2.0
 VERSION = 6
@@ -79,28 +83,21 @@ sources = ["t.sh"]
 kconfig = ["late"]
 "#;
 
-const TARGETS: &str = r#"
-default-fragments = ["boot"]
-[arch.toy]
-make-arch = "toy"
-src-arch = "toy"
-cross-compile = ""
-image = "image"
-image-path = "boot/image"
-start = "allnoconfig"
-package = "gcc"
-qemu = "qemu-system-toy"
-"#;
+struct Toy(Place);
 
-struct Place {
-    root: tempfile::TempDir,
+impl std::ops::Deref for Toy {
+    type Target = Place;
+
+    fn deref(&self) -> &Place {
+        &self.0
+    }
 }
 
-impl Place {
+impl Toy {
     /// A series of two commits, of which the second brings the symbol that its test's
     /// configuration asks for.
-    fn new(first: &str, second: &str) -> Place {
-        let place = Place { root: tempfile::tempdir().unwrap() };
+    fn new(first: &str, second: &str) -> Toy {
+        let place = Toy(Place::empty());
         let log = place.path("log").display().to_string();
         place.write("linux/Makefile", &MAKEFILE.replace("$(LOG)", &log));
         place.write("linux/Kconfig", "config NET\n\tbool \"net\"\n");
@@ -118,32 +115,17 @@ impl Place {
         let series = SERIES.replace("FIRST", first).replace("SECOND", second);
         place.write("project/series/two/series.toml", &series);
         place.write("project/series/two/selftests/t.sh", "#!/bin/sh\n");
-        place.write("project/kconfigs/targets.toml", TARGETS);
-        place.write("project/kconfigs/boot.config", "CONFIG_NET=y\n");
         place.write("project/kconfigs/late.config", "CONFIG_LATE=y\n");
         place
     }
 
-    fn path(&self, name: &str) -> PathBuf {
-        self.root.path().join(name)
-    }
-
-    fn write(&self, name: &str, text: &str) {
-        let path = self.path(name);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
-    }
-
     fn clean<'c>(&self, command: &'c mut Command) -> &'c mut Command {
-        for name in
-            ["ARCH", "CROSS_COMPILE", "LLVM", "CC", "O", "KBUILD_OUTPUT", "KCFLAGS", "W", "C", "V"]
-        {
+        for name in BUILD_VARIABLES {
             command.env_remove(name);
         }
-        command.env("HOME", self.root.path()).env("XDG_CONFIG_HOME", self.path("config"));
+        command.env("HOME", self.root()).env("XDG_CONFIG_HOME", self.path("config"));
         command.env("XDG_CACHE_HOME", self.path("cache")).env_remove("KSERIES_PROJECT");
-        command.env("GIT_CONFIG_SYSTEM", "/dev/null").env("GIT_CONFIG_GLOBAL", "/dev/null");
-        command.env_remove("CCACHE_DIR")
+        command.env("GIT_CONFIG_SYSTEM", "/dev/null").env("GIT_CONFIG_GLOBAL", "/dev/null")
     }
 
     /// The only cell of `matrix --steps commits`.
@@ -171,7 +153,7 @@ impl Place {
 
 #[test]
 fn each_commit_is_built_once_with_what_the_head_configures() {
-    let place = Place::new("int two = 1;", "int two = 2;");
+    let place = Toy::new("int two = 1;", "int two = 2;");
     let cell = place.commits(&[], 0);
     let summary = cell["summary"].as_str().unwrap();
     assert!(summary.starts_with("2 of 2 commits built; W=1: 0 warnings new"), "{cell}");
@@ -190,7 +172,7 @@ fn each_commit_is_built_once_with_what_the_head_configures() {
 
 #[test]
 fn a_commit_that_the_next_one_mends_is_found() {
-    let place = Place::new("int two = ;", "int two = 2;");
+    let place = Toy::new("int two = ;", "int two = 2;");
     let cell = place.commits(&[], 1);
     assert!(cell["summary"].as_str().unwrap().starts_with("1 of 2 commits built"), "{cell}");
     assert!(cell["notes"][0].as_str().unwrap().contains("builds of first"), "{cell}");
@@ -198,7 +180,7 @@ fn a_commit_that_the_next_one_mends_is_found() {
 
 #[test]
 fn a_warning_that_a_commit_brings_is_found() {
-    let place = Place::new("int two; /* WARN */", "int two = 2;");
+    let place = Toy::new("int two; /* WARN */", "int two = 2;");
     let cell = place.commits(&[], 1);
     let summary = cell["summary"].as_str().unwrap();
     assert!(summary.starts_with("2 of 2 commits built; W=1: 1 warning new"), "{cell}");
@@ -206,7 +188,7 @@ fn a_warning_that_a_commit_brings_is_found() {
 
 #[test]
 fn a_configuration_that_cannot_be_had_fails_every_commit() {
-    let place = Place::new("int two = 1;", "int two = 2;");
+    let place = Toy::new("int two = 1;", "int two = 2;");
     place.write("project/kconfigs/late.config", "CONFIG_NEVER=y\n");
     let cell = place.commits(&[], 1);
     assert!(cell["summary"].as_str().unwrap().starts_with("0 of 2 commits built"), "{cell}");
