@@ -39,6 +39,39 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// Every kind, containers first.
+    pub const ALL: [Kind; 29] = [
+        Kind::Branch,
+        Kind::Function,
+        Kind::Struct,
+        Kind::Union,
+        Kind::Enum,
+        Kind::Macro,
+        Kind::Config,
+        Kind::Section,
+        Kind::Prototype,
+        Kind::Variable,
+        Kind::Typedef,
+        Kind::Include,
+        Kind::Object,
+        Kind::Field,
+        Kind::Enumerator,
+        Kind::If,
+        Kind::Switch,
+        Kind::While,
+        Kind::For,
+        Kind::Case,
+        Kind::Label,
+        Kind::Call,
+        Kind::Local,
+        Kind::Statement,
+        Kind::Text,
+        Kind::Tokens,
+        Kind::Comment,
+        Kind::Edge,
+        Kind::Captured,
+    ];
+
     /// The key that names it in `series.toml`.
     #[must_use]
     pub fn key(self) -> &'static str {

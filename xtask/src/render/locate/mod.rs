@@ -44,6 +44,18 @@ pub struct Spot {
 }
 
 impl Spot {
+    /// Whether it lies in a file of these bytes, and whole lines begin at one: what
+    /// holds for any locator and any file, and is tested so.
+    #[must_use]
+    pub fn fits(&self, src: &[u8]) -> bool {
+        let start = self.span.start;
+        // A file may end without a line break.
+        let begins = start.checked_sub(1).is_none_or(|before| src.get(before) == Some(&b'\n'));
+        start <= self.span.end
+            && self.span.end <= src.len()
+            && (self.inline() || begins || start == src.len())
+    }
+
     /// Whether it is a span inside of lines.
     #[must_use]
     pub fn inline(&self) -> bool {
