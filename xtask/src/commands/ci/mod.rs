@@ -35,7 +35,7 @@ pub struct Ci {
     #[arg(long)]
     list: bool,
     /// Run also what the gate cannot afford each time: all bases built and booted,
-    /// debug kernels, every mutant.
+    /// debug kernels, every mutant, the patches of every distribution kernel.
     #[arg(long)]
     full: bool,
 }
