@@ -9,6 +9,9 @@ use crate::lex::{Language, Lexer, Token, TokenKind, tokens};
 /// Steps that one search may take; an anchor with many `...` gives up there.
 const STEPS: usize = 2_000_000;
 
+/// A region shorter than this is read whole.
+const WORTHWHILE: usize = if cfg!(test) { 1 } else { 8 << 10 };
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Piece {
     Token(Vec<u8>),
@@ -74,6 +77,62 @@ impl Anchor {
         }
         let file_tokens = tokens(src, region, self.language);
         self.find_in(src, &file_tokens)
+    }
+
+    /// As [`Anchor::find`], and reads only what is around its longest word. `breaks`
+    /// are those of the [scan](crate::scan::Scan::breaks) of `src`.
+    #[must_use]
+    pub fn find_among(
+        &self,
+        src: &[u8],
+        region: Range<usize>,
+        breaks: &[usize],
+    ) -> Vec<Range<usize>> {
+        match self.windows(src, &region, breaks) {
+            Some(windows) => {
+                let found = |window| self.find_in(src, &tokens(src, window, self.language));
+                windows.into_iter().flat_map(found).collect()
+            }
+            None => self.find(src, region),
+        }
+    }
+
+    /// The parts of `region` that hold every place, if that is not most of it. A
+    /// place has its longest word, and no more tokens than the anchor: so it does
+    /// not reach over as many items.
+    fn windows(
+        &self,
+        src: &[u8],
+        region: &Range<usize>,
+        breaks: &[usize],
+    ) -> Option<Vec<Range<usize>>> {
+        let plain = self.pieces.iter().all(|p| matches!(p, Piece::Token(_)));
+        if !plain || self.language != Language::C || region.len() < WORTHWHILE {
+            return None;
+        }
+        let text = src.get(region.clone())?;
+        let reach = self.pieces.len();
+        let mut windows: Vec<Range<usize>> = Vec::new();
+        let mut covered = 0;
+        for at in memchr::memmem::find_iter(text, self.longest()) {
+            let at = region.start + at;
+            let next = breaks.partition_point(|&b| b <= at);
+            let start = next.checked_sub(reach + 1).and_then(|i| breaks.get(i)).copied();
+            let start = start.unwrap_or(region.start).max(region.start);
+            let end = breaks.get(next + reach).copied().unwrap_or(region.end).min(region.end);
+            covered += end - start;
+            match windows.last_mut() {
+                Some(last) if start <= last.end => {
+                    covered -= last.end.min(end) - start;
+                    last.end = last.end.max(end);
+                }
+                _ => windows.push(start..end),
+            }
+            if covered > region.len() / 2 {
+                return None;
+            }
+        }
+        Some(windows)
     }
 
     /// As [`Anchor::find`], in tokens that are there already.
@@ -144,11 +203,17 @@ impl Anchor {
     /// cheap test before a parse.
     #[must_use]
     pub fn may_be_in(&self, src: &[u8]) -> bool {
-        let longest = self.pieces.iter().filter_map(|p| match p {
-            Piece::Token(t) => Some(t),
+        memchr::memmem::find(src, self.longest()).is_some()
+    }
+
+    /// Its longest word; every place has it.
+    #[must_use]
+    pub fn longest(&self) -> &[u8] {
+        let words = self.pieces.iter().filter_map(|p| match p {
+            Piece::Token(t) => Some(t.as_slice()),
             Piece::Any { .. } => None,
         });
-        longest.max_by_key(|t| t.len()).is_none_or(|t| memchr::memmem::find(src, t).is_some())
+        words.max_by_key(|word| word.len()).unwrap_or_default()
     }
 
     /// How alike a line is, from 0 to 1: shared tokens of both.
@@ -260,6 +325,37 @@ mod tests {
         assert!(found("bool \"x y\" select B", src, Language::Plain).is_empty());
         assert_eq!(found("config A\nbool ...", src, Language::Plain).len(), 1);
         assert!(found("config ... select", src, Language::Plain).is_empty());
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn among_breaks_as_everywhere(
+            src in proptest::collection::vec(proptest::sample::select(vec![
+                "int f(void)\n{\n\treturn long_name(1);\n}\n", "int v; ", "int long_name;\n", "\n", "/* long_name */\n",
+                "struct s {\n\tint a;\n};\n", "\"long_name\" ", "/*", "*/\n", "#define M(x) long_name(x)\n", "}\n", "{ ",
+                "long_name; long_name;\n", "x;\n", "#ifdef A\n", "#endif\n",
+            ]), 0..30),
+            anchor in proptest::collection::vec(proptest::sample::select(vec![
+                "long_name", ";", "int", "(", "1", "}", "{", "x", "\"long_name\"",
+            ]), 1..5),
+            cut: (proptest::sample::Index, proptest::sample::Index),
+        ) {
+            let src = src.concat();
+            let anchor = Anchor::new(&anchor.join(" "), Language::C).unwrap();
+            let breaks = crate::scan::scan(src.as_bytes()).breaks(src.as_bytes());
+            let all = 0..src.len();
+            proptest::prop_assert_eq!(
+                anchor.find_among(src.as_bytes(), all.clone(), &breaks),
+                anchor.find(src.as_bytes(), all)
+            );
+            // A region begins between tokens, as a break does.
+            let from = if breaks.is_empty() { 0 } else { breaks[cut.0.index(breaks.len())] };
+            let region = from..from + cut.1.index(src.len() - from + 1);
+            proptest::prop_assert_eq!(
+                anchor.find_among(src.as_bytes(), region.clone(), &breaks),
+                anchor.find(src.as_bytes(), region)
+            );
+        }
     }
 
     #[test]

@@ -11,7 +11,7 @@ use super::cocci::{Semantic, Spatch};
 use super::cover::Cover;
 use super::execute::{self, Executor, StoreSource};
 use super::overlay::Changes;
-use super::plan::{self, Choice, Plan, PlannedPatch};
+use super::plan::{self, Choice, Plan, PlannedPatch, Whole};
 use super::source::{Source, SourceFile};
 use super::template::BaseFacts;
 use super::verdict::Verdict;
@@ -139,7 +139,7 @@ pub fn judge(
         }
     }
     match &lacking {
-        Some(verdict) => withheld(series, choice, verdict, &mut |_| {}),
+        Some(verdict) => none_tried(series, choice, verdict),
         None => plan::plan(series, facts, &tree, choice, semantic),
     }
 }
@@ -153,7 +153,7 @@ fn layer(
 ) -> Result<Plan> {
     let plain = Choice::default();
     if let Some(verdict) = lacking {
-        return withheld(series, &plain, verdict, &mut |_| {});
+        return none_tried(series, &plain, verdict);
     }
     let plan = plan::plan(series, facts, source, &plain, &Spatch)?;
     if matches!(plan.verdict, Verdict::Blocked { .. } | Verdict::Conflict { .. }) {
@@ -165,6 +165,14 @@ fn layer(
     Ok(plan)
 }
 
+/// As [`withheld`], as a plan.
+fn none_tried(series: &Series, choice: &Choice, verdict: &Verdict) -> Result<Plan> {
+    let mut patches = Vec::new();
+    let Whole { verdict, cover } =
+        withheld(series, choice, verdict, &mut |patch| patches.push(patch))?;
+    Ok(Plan { patches, verdict, cover })
+}
+
 /// A series none of whose patches is tried.
 ///
 /// # Errors
@@ -173,19 +181,11 @@ pub fn withheld(
     series: &Series,
     choice: &Choice,
     verdict: &Verdict,
-    judged: &mut dyn FnMut(&PlannedPatch),
-) -> Result<Plan> {
+    judged: &mut dyn FnMut(PlannedPatch),
+) -> Result<Whole> {
     choice.check(series)?;
-    let mut patches = Vec::new();
     for patch in series.patches.iter().filter(|p| choice.takes(p)) {
-        let planned = PlannedPatch {
-            name: patch.name.clone(),
-            verdict: verdict.clone(),
-            message: String::new(),
-            changes: Changes::new(),
-        };
-        judged(&planned);
-        patches.push(planned);
+        judged(PlannedPatch::judged(&patch.name, verdict.clone()));
     }
-    Ok(Plan { patches, verdict: verdict.clone(), cover: Cover::default() })
+    Ok(Whole { verdict: verdict.clone(), cover: Cover::default() })
 }

@@ -11,7 +11,7 @@ use crate::tree::{Base, CommitSpec, Mode, Oid, Signature, Store, TreeEdit, TreeV
 
 use super::below::Ground;
 use super::overlay::Changes;
-use super::plan::{Plan, PlannedPatch};
+use super::plan::{PlannedPatch, Whole};
 use super::source::{Source, SourceFile};
 use super::template::BaseFacts;
 use super::verdict::Verdict;
@@ -128,7 +128,7 @@ impl<'a> Executor<'a> {
 
     /// What was made on top of `ground`.
     #[must_use]
-    pub fn rendering(self, base: &Base, ground: Ground, plan: Plan) -> Rendering {
+    pub fn rendering(self, base: &Base, ground: Ground, whole: Whole) -> Rendering {
         Rendering {
             series: self.series.name.clone(),
             base: base.clone(),
@@ -137,8 +137,8 @@ impl<'a> Executor<'a> {
             patches: self.patches,
             head: self.head,
             tree: self.tree,
-            state: plan.verdict,
-            cover: plan.cover,
+            state: whole.verdict,
+            cover: whole.cover,
         }
     }
 }

@@ -5,19 +5,23 @@ use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
 use std::ops::Range;
 use std::rc::Rc;
+use std::sync::Arc;
 
+use cscan::anchor::Anchor;
 use cscan::lex::Language;
 use cscan::lines::{line_at, line_number, whole_lines_c, whole_lines_plain};
 use cscan::scan::{Scan, rescan, scan};
 
+use super::syntax_tree::SyntaxTree;
+
 /// Syntax trees by the slice that was parsed; `None` where parsing failed.
-type Trees = HashMap<(usize, usize), Option<Rc<tree_sitter::Tree>>>;
+type Trees = HashMap<(usize, usize), Option<Rc<SyntaxTree>>>;
 
 /// A file's content with its derived facts.
 #[derive(Debug)]
 pub struct FileText {
     path: String,
-    bytes: Vec<u8>,
+    bytes: Arc<Vec<u8>>,
     language: Language,
     scan: OnceCell<Scan>,
     trees: RefCell<Trees>,
@@ -35,10 +39,10 @@ impl FileText {
     pub fn scanned(path: &str, bytes: Vec<u8>, scan: Option<Scan>) -> FileText {
         FileText {
             path: path.to_owned(),
-            bytes,
+            bytes: Arc::new(bytes),
             language: Language::of(path),
             scan: scan.map_or_else(OnceCell::new, OnceCell::from),
-            trees: RefCell::new(HashMap::new()),
+            trees: RefCell::default(),
         }
     }
 
@@ -54,6 +58,24 @@ impl FileText {
             let _ = new.scan.set(found);
         }
         new
+    }
+
+    /// The file without what was found out about it.
+    #[must_use]
+    pub fn forgetful(&self) -> FileText {
+        FileText {
+            path: self.path.clone(),
+            bytes: Arc::clone(&self.bytes),
+            language: self.language,
+            scan: OnceCell::new(),
+            trees: RefCell::default(),
+        }
+    }
+
+    /// Its content, to keep or to hand to another thread.
+    #[must_use]
+    pub fn shared(&self) -> Arc<Vec<u8>> {
+        Arc::clone(&self.bytes)
     }
 
     /// Its path in the tree.
@@ -89,14 +111,23 @@ impl FileText {
         })
     }
 
+    /// Every place in `region` that has the tokens of `anchor`.
+    #[must_use]
+    pub fn find(&self, anchor: &Anchor, region: Range<usize>) -> Vec<Range<usize>> {
+        match self.scan.get() {
+            Some(scan) => anchor.find_among(&self.bytes, region, &scan.breaks(&self.bytes)),
+            None => anchor.find(&self.bytes, region),
+        }
+    }
+
     /// The syntax tree of one item's bytes, parsed once.
     #[must_use]
-    pub fn tree(&self, slice: Range<usize>) -> Option<Rc<tree_sitter::Tree>> {
+    pub fn tree(&self, slice: Range<usize>) -> Option<Rc<SyntaxTree>> {
         let key = (slice.start, slice.end);
         if let Some(tree) = self.trees.borrow().get(&key) {
             return tree.clone();
         }
-        let tree = parse(self.get(slice)).map(Rc::new);
+        let tree = SyntaxTree::parse(self.get(slice)).map(Rc::new);
         self.trees.borrow_mut().insert(key, tree.clone());
         tree
     }
@@ -121,18 +152,4 @@ impl FileText {
     pub fn line_text(&self, offset: usize) -> String {
         String::from_utf8_lossy(line_at(&self.bytes, offset).trim_ascii()).into_owned()
     }
-}
-
-fn parse(slice: &[u8]) -> Option<tree_sitter::Tree> {
-    thread_local! {
-        static PARSER: RefCell<Option<tree_sitter::Parser>> = const { RefCell::new(None) };
-    }
-    PARSER.with_borrow_mut(|parser| {
-        if parser.is_none() {
-            let mut new = tree_sitter::Parser::new();
-            new.set_language(&tree_sitter_c::LANGUAGE.into()).ok()?;
-            *parser = Some(new);
-        }
-        parser.as_mut()?.parse(slice, None)
-    })
 }

@@ -17,6 +17,7 @@ pub mod plan;
 mod prefetch;
 pub mod probe;
 pub mod source;
+pub mod syntax_tree;
 pub mod template;
 pub mod verdict;
 
@@ -109,6 +110,8 @@ pub struct Step<'p> {
     pub after: Oid,
     /// The files that it changes.
     pub changes: &'p overlay::Changes,
+    /// The same files as they were.
+    pub old: &'p overlay::Changes,
 }
 
 /// As [`render`], and tells of each commit before the next patch is rendered.
@@ -126,18 +129,20 @@ pub fn render_each(
     let ground = below::render(store, series, base)?;
     let mut executor = execute::Executor::new(store, series, ground.onto);
     let mut refused = None;
-    let mut judged = |planned: &plan::PlannedPatch| {
+    let mut judged = |planned: plan::PlannedPatch| {
         if refused.is_some() {
             return;
         }
-        match executor.patch(planned) {
-            Ok(Some((before, after))) => made(Step { before, after, changes: &planned.changes }),
+        match executor.patch(&planned) {
+            Ok(Some((before, after))) => {
+                made(Step { before, after, changes: &planned.changes, old: &planned.before });
+            }
             Ok(None) => {}
             Err(e) => refused = Some(e),
         }
     };
     let optional = &options.optional;
-    let plan = match &ground.lacking {
+    let whole = match &ground.lacking {
         Some(verdict) => below::withheld(series, optional, verdict, &mut judged)?,
         None => std::thread::scope(|scope| {
             let source = prefetch::Prefetched::begin(scope, store, ground.onto.1, series)?;
@@ -146,7 +151,7 @@ pub fn render_each(
     };
     match refused {
         Some(e) => Err(e),
-        None => Ok(executor.rendering(base, ground, plan)),
+        None => Ok(executor.rendering(base, ground, whole)),
     }
 }
 

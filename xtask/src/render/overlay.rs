@@ -1,8 +1,8 @@
-//! A tree with changes on top: what edits see of the edits before them. Each
-//! file is read once, and its scan and syntax trees are kept with it.
+//! A tree with changes on top: what edits see of the edits before them. What was
+//! read, and found out about it, is kept as long as it is little.
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::rc::Rc;
 
 use crate::error::Result;
@@ -19,15 +19,28 @@ pub struct Entry {
     pub text: Rc<FileText>,
 }
 
-/// Files of a base, each read once.
+/// What is kept of files that were read, in bytes of content; more is read again.
+/// A long series touches files all over the tree, most of them once.
+const KEPT: usize = 3 << 20;
+
+/// Files of a base, read once as long as they are few.
 pub struct Base<'s> {
     source: &'s dyn Source,
-    read: RefCell<HashMap<String, Option<Entry>>>,
+    read: RefCell<Read>,
+}
+
+#[derive(Default)]
+struct Read {
+    files: HashMap<String, Option<Entry>>,
+    /// Oldest first, with the bytes of each, which make up the sum.
+    order: VecDeque<(String, usize)>,
+    sum: usize,
 }
 
 impl std::fmt::Debug for Base<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Base").field("read", &self.read.borrow().len()).finish_non_exhaustive()
+        let files = self.read.borrow().files.len();
+        f.debug_struct("Base").field("read", &files).finish_non_exhaustive()
     }
 }
 
@@ -35,7 +48,7 @@ impl<'s> Base<'s> {
     /// Of a source.
     #[must_use]
     pub fn new(source: &'s dyn Source) -> Base<'s> {
-        Base { source, read: RefCell::new(HashMap::new()) }
+        Base { source, read: RefCell::default() }
     }
 
     /// The file at `path`.
@@ -43,20 +56,20 @@ impl<'s> Base<'s> {
     /// # Errors
     /// When the source cannot be read.
     pub fn get(&self, path: &str) -> Result<Option<Entry>> {
-        if let Some(entry) = self.read.borrow().get(path) {
+        if let Some(entry) = self.read.borrow().files.get(path) {
             return Ok(entry.clone());
         }
         let entry = self.source.read(path)?.map(|file| {
             let text = FileText::scanned(path, file.bytes, file.scan);
             Entry { mode: file.mode, text: Rc::new(text) }
         });
-        self.read.borrow_mut().insert(path.to_owned(), entry.clone());
+        self.read.borrow_mut().keep(path, entry.clone());
         Ok(entry)
     }
 
     /// The file at `path`, if it was read before.
     fn known(&self, path: &str) -> Option<Entry> {
-        self.read.borrow().get(path).cloned().flatten()
+        self.read.borrow().files.get(path).cloned().flatten()
     }
 
     /// The source.
@@ -66,21 +79,45 @@ impl<'s> Base<'s> {
     }
 }
 
+impl Read {
+    fn keep(&mut self, path: &str, entry: Option<Entry>) {
+        let bytes = entry.as_ref().map_or(0, |e| e.text.bytes().len());
+        self.files.insert(path.to_owned(), entry);
+        self.order.push_back((path.to_owned(), bytes));
+        self.sum += bytes;
+        // The newest stays, however large.
+        while self.sum > KEPT && self.order.len() > 1 {
+            let Some((oldest, bytes)) = self.order.pop_front() else { break };
+            self.files.remove(&oldest);
+            self.sum -= bytes;
+        }
+    }
+}
+
 /// What changes lie on top; `None` for a file that is gone.
 pub type Changes = BTreeMap<String, Option<Entry>>;
 
-/// A base with changes on top.
+/// Files of earlier patches of which all that was found out is kept; of others it
+/// is found out again when a later patch changes them, too.
+const WARM: usize = 8;
+
+/// A base with changes on top: those of the patches so far, and above them those of
+/// the patch that is being made.
 #[derive(Debug)]
 pub struct Overlay<'b> {
     base: &'b Base<'b>,
+    earlier: Changes,
     changes: Changes,
+    /// The latest of the earlier ones.
+    warm: VecDeque<String>,
 }
 
 impl<'b> Overlay<'b> {
     /// Without any change yet.
     #[must_use]
     pub fn new(base: &'b Base<'b>) -> Overlay<'b> {
-        Overlay { base, changes: Changes::new() }
+        let (earlier, changes) = (Changes::new(), Changes::new());
+        Overlay { base, earlier, changes, warm: VecDeque::new() }
     }
 
     /// The base below.
@@ -95,6 +132,14 @@ impl<'b> Overlay<'b> {
     /// When the base cannot be read.
     pub fn get(&self, path: &str) -> Result<Option<Entry>> {
         match self.changes.get(path) {
+            Some(entry) => Ok(entry.clone()),
+            None => self.before(path),
+        }
+    }
+
+    /// The file at `path` as it stood before this patch.
+    fn before(&self, path: &str) -> Result<Option<Entry>> {
+        match self.earlier.get(path) {
             Some(entry) => Ok(entry.clone()),
             None => self.base.get(path),
         }
@@ -124,11 +169,15 @@ impl<'b> Overlay<'b> {
             }
         }
         let below = format!("{path}/");
-        let changes = self.changes.range(below.clone()..);
         let (mut live, mut gone) = (false, false);
-        for (_, entry) in changes.take_while(|(p, _)| p.starts_with(&below)) {
-            live |= entry.is_some();
-            gone |= entry.is_none();
+        for layer in [&self.changes, &self.earlier] {
+            for (path, entry) in
+                layer.range(below.clone()..).take_while(|(p, _)| p.starts_with(&below))
+            {
+                let entry = self.changes.get(path).unwrap_or(entry);
+                live |= entry.is_some();
+                gone |= entry.is_none();
+            }
         }
         // A folder from which files were taken may be empty now: that is seen when
         // the tree is written.
@@ -138,7 +187,7 @@ impl<'b> Overlay<'b> {
 
     /// Puts a file.
     pub fn put(&mut self, path: &str, mode: u32, bytes: Vec<u8>) {
-        let text = match self.changes.get(path) {
+        let text = match self.changes.get(path).or_else(|| self.earlier.get(path)) {
             Some(Some(before)) => before.text.edited(path, bytes),
             Some(None) => FileText::new(path, bytes),
             None => match self.base.known(path) {
@@ -154,20 +203,14 @@ impl<'b> Overlay<'b> {
         self.changes.insert(path.to_owned(), None);
     }
 
-    /// A copy to try edits on; the files themselves are shared.
-    #[must_use]
-    pub fn fork(&self) -> Overlay<'b> {
-        Overlay { base: self.base, changes: self.changes.clone() }
-    }
-
-    /// The files that differ from `before`, with their new content.
+    /// The files that this patch changed: with their new content, and as they were.
     ///
     /// # Errors
     /// When the base cannot be read.
-    pub fn changes_since(&self, before: &Overlay<'_>) -> Result<Changes> {
-        let mut out = Changes::new();
+    pub fn changed(&self) -> Result<(Changes, Changes)> {
+        let (mut after, mut before) = (Changes::new(), Changes::new());
         for (path, now) in &self.changes {
-            let then = before.get(path)?;
+            let then = self.before(path)?;
             let same = match (now, &then) {
                 (None, None) => true,
                 (Some(a), Some(b)) => {
@@ -177,9 +220,30 @@ impl<'b> Overlay<'b> {
                 _ => false,
             };
             if !same {
-                out.insert(path.clone(), now.clone());
+                after.insert(path.clone(), now.clone());
+                before.insert(path.clone(), then);
             }
         }
-        Ok(out)
+        Ok((after, before))
+    }
+
+    /// Ends this patch: the next one stands on it.
+    pub fn keep(&mut self) {
+        for (path, entry) in std::mem::take(&mut self.changes) {
+            self.warm.retain(|warm| *warm != path);
+            self.warm.push_back(path.clone());
+            self.earlier.insert(path, entry);
+        }
+        while self.warm.len() > WARM {
+            let cold = self.warm.pop_front().and_then(|path| self.earlier.get_mut(&path));
+            if let Some(Some(entry)) = cold {
+                entry.text = Rc::new(entry.text.forgetful());
+            }
+        }
+    }
+
+    /// Ends this patch: the next one stands where it stood.
+    pub fn undo(&mut self) {
+        self.changes.clear();
     }
 }

@@ -65,6 +65,26 @@ pub struct PlannedPatch {
     pub message: String,
     /// What it changes against the patch before; empty unless it applies.
     pub changes: Changes,
+    /// The same files as they were.
+    pub before: Changes,
+}
+
+impl PlannedPatch {
+    /// Without any change.
+    #[must_use]
+    pub fn judged(name: &str, verdict: Verdict) -> PlannedPatch {
+        let (changes, before) = (Changes::new(), Changes::new());
+        PlannedPatch { name: name.to_owned(), verdict, message: String::new(), changes, before }
+    }
+}
+
+/// What a plan says of a series as a whole.
+#[derive(Clone, Debug)]
+pub struct Whole {
+    /// Its verdict.
+    pub verdict: Verdict,
+    /// The cover letter; empty when there is none, or nothing applies.
+    pub cover: Cover,
 }
 
 /// A series on a base, judged.
@@ -90,10 +110,14 @@ pub fn plan(
     choice: &Choice,
     semantic: &dyn Semantic,
 ) -> Result<Plan> {
-    plan_each(series, facts, source, choice, semantic, &mut |_| {})
+    let mut patches = Vec::new();
+    let mut judged = |patch| patches.push(patch);
+    let Whole { verdict, cover } = plan_each(series, facts, source, choice, semantic, &mut judged)?;
+    Ok(Plan { patches, verdict, cover })
 }
 
-/// As [`plan`], and shows each patch to `judged` before the next one is planned.
+/// As [`plan`], and hands each patch to `judged` before the next one is planned, so
+/// that a long series need not be in memory whole.
 ///
 /// # Errors
 /// As [`plan`].
@@ -103,25 +127,20 @@ pub fn plan_each(
     source: &dyn Source,
     choice: &Choice,
     semantic: &dyn Semantic,
-    judged: &mut dyn FnMut(&PlannedPatch),
-) -> Result<Plan> {
+    judged: &mut dyn FnMut(PlannedPatch),
+) -> Result<Whole> {
     choice.check(series)?;
     let base = Base::new(source);
     let asker = Asker::new(&base, facts, &series.probes);
     let mut templates =
         Templates::new(series, facts, &asker.has(&series.source)?, capture_names(series))?;
     let mut tree = Overlay::new(&base);
-    let mut patches = Vec::new();
+    let mut verdicts = Vec::new();
+    let mut applied = Vec::new();
     for patch in series.patches.iter().filter(|p| choice.takes(p)) {
         signals::check()?;
         templates.set_patch(&patch.name);
-        let before = tree.fork();
-        let mut planned = PlannedPatch {
-            name: patch.name.clone(),
-            verdict: judge(series, patch, &asker)?,
-            message: String::new(),
-            changes: Changes::new(),
-        };
+        let mut planned = PlannedPatch::judged(&patch.name, judge(series, patch, &asker)?);
         if planned.verdict == Verdict::Applies {
             let mut editor = Editor {
                 tree: &mut tree,
@@ -130,30 +149,32 @@ pub fn plan_each(
                 semantic,
             };
             let conflicts = make_all(&mut editor, &patch.edits, &asker)?;
-            let changes = tree.changes_since(&before)?;
+            let (changes, before) = tree.changed()?;
             planned.verdict = settle(series, patch, conflicts, &changes);
             if planned.verdict == Verdict::Applies {
                 planned.message = message(series, patch, &mut templates)?;
-                planned.changes = changes;
+                (planned.changes, planned.before) = (changes, before);
                 asker.set_applied(&patch.name);
+                applied.push(patch.name.as_str());
             }
         }
-        if planned.verdict != Verdict::Applies {
-            tree = before;
+        if planned.verdict == Verdict::Applies {
+            tree.keep();
+        } else {
+            tree.undo();
         }
-        judged(&planned);
-        patches.push(planned);
+        verdicts.push(planned.verdict.clone());
+        judged(planned);
     }
-    let verdict = Verdict::of_series(patches.iter().map(|p| &p.verdict));
+    let verdict = Verdict::of_series(&verdicts);
     let cover = match &series.cover {
         Some(text) if verdict == Verdict::Applies => {
-            let applied = patches.iter().filter(|p| p.verdict == Verdict::Applies);
-            templates.set_applied(&applied.map(|p| p.name.as_str()).collect::<Vec<_>>());
+            templates.set_applied(&applied);
             templates.cover(text, || series.source.label.clone())?
         }
         _ => Cover::default(),
     };
-    Ok(Plan { patches, verdict, cover })
+    Ok(Whole { verdict, cover })
 }
 
 /// Whether edits of a mutant make sense on this base, and what they change.
@@ -178,7 +199,6 @@ pub fn plan_mutant(
         }
     }
     let mut tree = Overlay::new(&base);
-    let before = tree.fork();
     let mut editor =
         Editor { tree: &mut tree, templates: &mut templates, source: &mutant.source, semantic };
     let conflicts = make_all(&mut editor, &mutant.edits, &asker)?;
@@ -186,7 +206,7 @@ pub fn plan_mutant(
         return Err(Error::conflict(format!("mutant {} of {}", mutant.name, series.name))
             .found(Verdict::Conflict { conflicts }.to_string()));
     }
-    let changes = tree.changes_since(&before)?;
+    let (changes, _) = tree.changed()?;
     if changes.is_empty() {
         return Err(Error::conflict(format!("mutant {} of {}", mutant.name, series.name))
             .found("its edits change nothing"));

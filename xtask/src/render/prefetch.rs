@@ -61,6 +61,9 @@ impl<'s> Prefetched<'s> {
         let reader = FileReader::new(store, tree)?;
         let claimed = Arc::clone(&claims);
         scope.spawn(move || {
+            // Who asks reads the small ones itself meanwhile.
+            let size = |path: &String| reader.size(path).ok().flatten().unwrap_or(0);
+            paths.sort_by_cached_key(|path| std::cmp::Reverse(size(path)));
             for path in paths {
                 if claimed.get(&path).is_none_or(|c| c.swap(true, Ordering::Relaxed)) {
                     continue;

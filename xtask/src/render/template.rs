@@ -123,18 +123,23 @@ impl<'s> Templates<'s> {
     pub fn render(&mut self, text: &Text, place: impl FnOnce() -> String) -> Result<String> {
         let text = match text {
             Text::File(name) => {
-                self.load(name)?;
-                return self.fill(name);
+                return match self.load(name)? {
+                    Some(plain) => Ok(plain),
+                    None => self.fill(name),
+                };
             }
             Text::Inline(text) => text,
         };
         self.inline += 1;
+        if is_plain(text) {
+            return Ok(text.clone());
+        }
         let name = format!("inline {}", self.inline);
-        let filled = self.inline(&name, name.clone(), text);
+        let filled = self.inline(name.clone(), text);
         if filled.is_ok() {
             return filled;
         }
-        self.inline(&name, format!("{} ({name})", place()), text)
+        self.inline(format!("{} ({name})", place()), text)
     }
 
     /// Renders the cover letter, the last text of all. It sees results, but for
@@ -153,7 +158,9 @@ impl<'s> Templates<'s> {
         }
         let name = match text {
             Text::File(name) => {
-                self.load(name)?;
+                if let Some(plain) = self.load(name)? {
+                    return Ok(Cover::plain(plain));
+                }
                 name.clone()
             }
             Text::Inline(text) => {
@@ -173,9 +180,12 @@ impl<'s> Templates<'s> {
         Ok(Draft { name, tera, context, uses, sources }.into_cover())
     }
 
-    fn inline(&mut self, name: &str, label: String, text: &str) -> Result<String> {
-        self.add(vec![(name.to_owned(), Document::new(label, text.to_owned()))])?;
-        self.fill(name)
+    /// Each in the place of the one before: with every template that it is given,
+    /// Tera looks through all that it has.
+    fn inline(&mut self, label: String, text: &str) -> Result<String> {
+        const INLINE: &str = "inline";
+        self.add(vec![(INLINE.to_owned(), Document::new(label, text.to_owned()))])?;
+        self.fill(INLINE)
     }
 
     fn fill(&self, name: &str) -> Result<String> {
@@ -184,10 +194,11 @@ impl<'s> Templates<'s> {
         self.tera.render(name, &self.context).map_err(|e| self.error(name, &e))
     }
 
-    /// Reads a template and all that it refers to.
-    fn load(&mut self, name: &str) -> Result<()> {
+    /// Reads a template and all that it refers to; gives back the text of one in
+    /// which Tera has nothing to do.
+    fn load(&mut self, name: &str) -> Result<Option<String>> {
         if self.sources.contains_key(name) {
-            return Ok(());
+            return Ok(None);
         }
         let mut wanted = vec![(name.to_owned(), None)];
         let mut new: BTreeMap<String, Document> = BTreeMap::new();
@@ -199,6 +210,9 @@ impl<'s> Templates<'s> {
             let Some((path, text)) = found else {
                 return Err(self.missing(&name, from));
             };
+            if from.is_none() && is_plain(&text) {
+                return Ok(Some(text));
+            }
             let label = path.strip_prefix(&self.series.project).unwrap_or(&path);
             let document = Document::new(label.display().to_string(), text);
             for reference in templates::reference_spans(&document.text) {
@@ -208,7 +222,8 @@ impl<'s> Templates<'s> {
             }
             new.insert(name, document);
         }
-        self.add(new.into_iter().collect())
+        self.add(new.into_iter().collect())?;
+        Ok(None)
     }
 
     fn missing(&self, name: &str, from: Option<(Document, std::ops::Range<usize>)>) -> Error {
@@ -339,6 +354,11 @@ pub(super) fn error(sources: &BTreeMap<String, Document>, name: &str, e: &tera::
     }
 }
 
+/// Whether Tera would give the text as it is.
+fn is_plain(text: &str) -> bool {
+    !["{{", "{%", "{#"].iter().any(|mark| text.contains(mark))
+}
+
 fn near<'k>(error: Error, name: &str, known: impl Iterator<Item = &'k str> + Clone) -> Error {
     match did_you_mean(name, known.clone()) {
         Some(near) => error.hint(format!("did you mean `{near}`?")),
@@ -385,4 +405,32 @@ fn word_in_tag(text: &str, word: &str) -> Option<std::ops::Range<usize>> {
         }
     }
     None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plain_text_is_what_tera_makes_of_it() {
+        for text in [
+            "",
+            "\n",
+            "a\n",
+            "no end",
+            "  blanks \t\n\n\n",
+            "\r\nf(x) { return (struct s){}; }\n",
+            "a } } b }} %} #} { { \u{e9}\n",
+            "{ %, { #, 100 %, # a\n",
+        ] {
+            assert!(is_plain(text), "{text:?}");
+            let mut tera = Tera::new();
+            tera.autoescape_on(Vec::<&str>::new());
+            tera.add_raw_templates([("t", text)]).unwrap();
+            assert_eq!(tera.render("t", &Context::new()).unwrap(), text);
+        }
+        for text in ["{{ a }}", "{% if a %}", "{# a #}", "{{", "f({{}})"] {
+            assert!(!is_plain(text), "{text:?}");
+        }
+    }
 }

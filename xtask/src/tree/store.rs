@@ -22,12 +22,12 @@ use crate::tree::record;
 /// kernel's generated register headers are larger, its sources are not.
 const KEPT_OBJECT: usize = 1 << 20;
 /// The most that is kept of objects in all, in bytes.
-const CACHE_SIZE: isize = 16 << 20;
+const CACHE_SIZE: isize = 8 << 20;
 
 /// The part of a pack that is mapped at once, and all such parts together, in
 /// bytes.
-const WINDOW: usize = 4 << 20;
-const WINDOWS: usize = 32 << 20;
+const WINDOW: usize = 1 << 20;
+const WINDOWS: usize = 8 << 20;
 
 /// What the store's own git configuration says. Nothing in it is ever repacked
 /// behind our back: a worktree or a rendering may be reading it.

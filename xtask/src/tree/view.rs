@@ -154,12 +154,25 @@ impl<'s> FileReader<'s> {
     /// # Errors
     /// As [`TreeView::read`].
     pub fn read(&self, path: &str) -> Result<Option<FileBlob>> {
+        let Some((mode, id)) = self.blob(path)? else { return Ok(None) };
+        let bytes = read_with(&self.odb, self.store, ObjectKind::Blob, id, <[u8]>::to_vec)?;
+        Ok(Some(FileBlob { mode, bytes }))
+    }
+
+    /// The bytes of the file at `path`, or `None` when there is none.
+    ///
+    /// # Errors
+    /// As [`TreeView::read`].
+    pub fn size(&self, path: &str) -> Result<Option<usize>> {
+        let Some((_, id)) = self.blob(path)? else { return Ok(None) };
+        Ok(Some(self.odb.read_header(id)?.0))
+    }
+
+    fn blob(&self, path: &str) -> Result<Option<(Mode, Oid)>> {
         let found = entry_at(self.tree, path, |folder, name| {
             read_with(&self.odb, self.store, ObjectKind::Tree, folder, |bytes| find(bytes, name))?
         })?;
-        let Some((mode, id)) = found.filter(|(mode, _)| mode.is_blob()) else { return Ok(None) };
-        let bytes = read_with(&self.odb, self.store, ObjectKind::Blob, id, <[u8]>::to_vec)?;
-        Ok(Some(FileBlob { mode, bytes }))
+        Ok(found.filter(|(mode, _)| mode.is_blob()))
     }
 }
 

@@ -95,6 +95,29 @@ fn joints(src: &[u8], found: &Scan) -> Vec<usize> {
     out
 }
 
+impl Scan {
+    /// Where lines begin right behind an item: tokens can be told from comments and
+    /// strings from there on, whatever stands above. There is an item, at least,
+    /// between two of them.
+    #[must_use]
+    pub fn breaks(&self, src: &[u8]) -> Vec<usize> {
+        let mut out: Vec<usize> = Vec::with_capacity(self.items.len());
+        for item in &self.items {
+            if matches!(item.kind, ItemKind::Macro | ItemKind::Include) {
+                continue;
+            }
+            let rest = src.get(item.span.end..).unwrap_or_default();
+            let Some(line) = memchr::memchr(b'\n', rest) else { continue };
+            let blank = rest.iter().take(line).all(u8::is_ascii_whitespace);
+            let begin = item.span.end + line + 1;
+            if blank && out.last().is_none_or(|&last| last < begin) {
+                out.push(begin);
+            }
+        }
+        out
+    }
+}
+
 /// Compared in steps: a byte at a time would cost as much as scanning.
 const STEPS: [usize; 3] = [1024, 32, 1];
 

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use smallvec::smallvec;
+
 use super::{Item, ItemKind};
 use crate::lex::{Token, TokenKind};
 use crate::lines::{line_end, line_start};
@@ -64,7 +66,7 @@ pub(super) fn read(src: &[u8], tokens: &[Token]) -> Directive {
 fn item(kind: ItemKind, name: Range<usize>, span: Range<usize>) -> Directive {
     Directive::Item(Item {
         kind,
-        names: vec![name],
+        names: smallvec![name],
         span,
         body: None,
         macro_name: None,

@@ -2,7 +2,9 @@
 
 use std::ops::Range;
 
-use super::ItemKind;
+use smallvec::smallvec;
+
+use super::{ItemKind, Names};
 use crate::lex::{Token, TokenKind};
 
 /// Attribute macros that take arguments and may stand before or behind a name.
@@ -59,12 +61,12 @@ const KEYWORDS: [&[u8]; 24] = [
 /// What an item turned out to be.
 pub(super) struct Class {
     pub kind: ItemKind,
-    pub names: Vec<Range<usize>>,
+    pub names: Names,
     pub macro_name: Option<Range<usize>>,
 }
 
 impl Class {
-    fn new(kind: ItemKind, names: Vec<Range<usize>>) -> Class {
+    fn new(kind: ItemKind, names: Names) -> Class {
         Class { kind, names, macro_name: None }
     }
 }
@@ -231,7 +233,7 @@ fn pointer_name(src: &[u8], head: &[Token]) -> Option<Range<usize>> {
 }
 
 /// Arguments that are one word each.
-fn word_arguments(src: &[u8], head: &[Token], call: &Call) -> Vec<Range<usize>> {
+fn word_arguments(src: &[u8], head: &[Token], call: &Call) -> Names {
     let inner = head.get(call.open + 1..call.close).unwrap_or_default();
     inner
         .split(|t| t.of(src) == b",")
@@ -265,7 +267,7 @@ pub(super) fn classify(
         if is_typedef {
             classes.push(Class::new(
                 ItemKind::Typedef,
-                names.into_iter().last().into_iter().collect(),
+                names.into_iter().next_back().into_iter().collect(),
             ));
         } else if !names.is_empty() {
             classes.push(Class::new(ItemKind::Variable, names));
@@ -278,9 +280,9 @@ pub(super) fn classify(
 
 fn function(src: &[u8], head: &[Token]) -> Class {
     let Some(call) = named_call(src, head) else {
-        return Class::new(ItemKind::Other, Vec::new());
+        return Class::new(ItemKind::Other, Names::new());
     };
-    let mut names = Vec::new();
+    let mut names = Names::new();
     if let Some(word) = head.get(call.word) {
         names.push(word.range());
         // SYSCALL_DEFINE3(bpf, …), BPF_CALL_2(f, …): the first argument names it.
@@ -320,29 +322,29 @@ fn declaration(src: &[u8], head: &[Token]) -> Class {
             if let Some(name) = pointer_name(src, declarator)
                 && declarator.get(call.open).is_none_or(|o| o.start >= name.start)
             {
-                return Class::new(ItemKind::Variable, vec![name]);
+                return Class::new(ItemKind::Variable, smallvec![name]);
             }
             let name = declarator.get(call.word).map(Token::range);
             return Class::new(ItemKind::Prototype, name.into_iter().collect());
         }
     }
     if let Some(name) = pointer_name(src, declarator) {
-        return Class::new(ItemKind::Variable, vec![name]);
+        return Class::new(ItemKind::Variable, smallvec![name]);
     }
     let is_forward =
         matches!(declarator, [kw, _] if matches!(kw.of(src), b"struct" | b"union" | b"enum"));
     if is_forward || declarator.len() < 2 {
-        return Class::new(ItemKind::Other, Vec::new());
+        return Class::new(ItemKind::Other, Names::new());
     }
     Class::new(ItemKind::Variable, declared(src, declarator))
 }
 
 /// Names that a declarator list declares: the word before `,`, `[`, `:`, `=` or
 /// the end; behind a name, words that begin with `__` are attributes.
-fn declared(src: &[u8], head: &[Token]) -> Vec<Range<usize>> {
+fn declared(src: &[u8], head: &[Token]) -> Names {
     let rest = plain(src, head);
     let tokens: Vec<&Token> = rest.iter().filter_map(|&i| head.get(i)).collect();
-    let mut names = Vec::new();
+    let mut names = Names::new();
     let mut last: Option<&Token> = None;
     let mut named = false;
     for token in tokens {

@@ -12,6 +12,8 @@ mod head;
 
 use std::ops::Range;
 
+use smallvec::SmallVec;
+
 use crate::lex::{Language, Lexer, Token, TokenKind};
 use crate::lines::{line_at, line_start};
 
@@ -38,13 +40,16 @@ pub enum ItemKind {
     Other,
 }
 
+/// Places of names: mostly one, and an item is copied with each edit of its file.
+pub type Names = SmallVec<[Range<usize>; 1]>;
+
 /// A top-level item.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Item {
     /// What it is.
     pub kind: ItemKind,
     /// The names that it goes by; of an invocation its plain arguments.
-    pub names: Vec<Range<usize>>,
+    pub names: Names,
     /// From its first token to its last.
     pub span: Range<usize>,
     /// Between its braces.

@@ -38,7 +38,7 @@ impl Finder<'_> {
             return Err(unfit("its body is not on lines of its own"));
         }
         let parsed = self.parse(item).ok_or_else(|| unfit("it cannot be parsed"))?;
-        let block = walk(parsed.tree.root_node())
+        let block = walk(parsed.tree.root())
             .into_iter()
             .find(|n| n.kind() == "compound_statement" && parsed.range(n).start + 1 == body.start)
             .ok_or_else(|| unfit("the parser is not sure of its body"))?;

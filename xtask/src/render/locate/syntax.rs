@@ -5,10 +5,11 @@
 use std::ops::Range;
 use std::rc::Rc;
 
-use tree_sitter::{Node, Tree};
+use tree_sitter::Node;
 
 use crate::series::locator::{Kind, Part};
 
+use super::super::syntax_tree::{SyntaxTree, is_macro_loop};
 use super::{Finder, Miss, Near, Shape, Spot};
 use cscan::anchor::Anchor;
 use cscan::lex::{Language, Token, tokens};
@@ -16,7 +17,7 @@ use cscan::scan::{Item, ItemKind};
 
 /// A parsed item: nodes count from its start.
 pub(super) struct Parsed {
-    pub(super) tree: Rc<Tree>,
+    pub(super) tree: Rc<SyntaxTree>,
     pub(super) base: usize,
 }
 
@@ -24,6 +25,11 @@ impl Parsed {
     /// A node's bytes in the file.
     pub(super) fn range(&self, node: &Node<'_>) -> Range<usize> {
         self.base + node.start_byte()..self.base + node.end_byte()
+    }
+
+    /// The bytes in the file of what the parser was unsure of.
+    fn unsure(&self) -> impl Iterator<Item = Range<usize>> {
+        self.tree.unsure().iter().map(|r| self.base + r.start..self.base + r.end)
     }
 }
 
@@ -44,23 +50,27 @@ pub(super) fn walk<'t>(node: Node<'t>) -> Vec<Node<'t>> {
     }
 }
 
-/// A macro loop such as `list_for_each_entry(a, b, c)`: a call that lacks its `;`.
-pub(super) fn is_macro_loop(node: &Node<'_>) -> bool {
-    node.kind() == "expression_statement"
-        && node.named_child(0).is_some_and(|c| c.kind() == "call_expression")
-        && node.child(1).is_some_and(|c| c.is_missing() && c.kind() == ";")
-}
-
-/// The node that the parser was unsure of, if it was of this one: an error, a
-/// missing token, or a macro with arguments that it took for a type, as it does
-/// with `for_each_cpu(i) f(i);`.
-fn unsure<'t>(node: &Node<'t>) -> Option<Node<'t>> {
-    if node.kind() == "macro_type_specifier" {
-        return node.parent();
+/// The nodes below `root` that hold one of `places`, outermost first.
+fn around<'t>(root: Node<'t>, places: &[usize], length: usize) -> Vec<Node<'t>> {
+    let mut out = Vec::new();
+    let mut cursor = root.walk();
+    loop {
+        let node = cursor.node();
+        let (start, end) = (node.start_byte(), node.end_byte());
+        let first = places.partition_point(|&at| at < start);
+        let holds = places.get(first).is_some_and(|at| at + length <= end);
+        if holds {
+            out.push(node);
+            if cursor.goto_first_child() {
+                continue;
+            }
+        }
+        while !cursor.goto_next_sibling() {
+            if !cursor.goto_parent() {
+                return out;
+            }
+        }
     }
-    let unsure = node.is_error()
-        || (node.is_missing() && !node.parent().is_some_and(|parent| is_macro_loop(&parent)));
-    unsure.then_some(*node)
 }
 
 impl Finder<'_> {
@@ -105,7 +115,11 @@ impl Finder<'_> {
             let unparsable =
                 |at: usize| Miss::Unparsable { what: what(), at: Near::at(self.file, at) };
             let parsed = self.parse(item).ok_or_else(|| unparsable(item.span.start))?;
-            let nodes = walk(parsed.tree.root_node());
+            // What is sought has the anchor's longest word inside.
+            let word = anchor.longest();
+            let places: Vec<usize> =
+                memchr::memmem::find_iter(self.file.get(item.span.clone()), word).collect();
+            let nodes = around(parsed.tree.root(), &places, word.len());
             let search = Search { finder: self, parsed: &parsed, anchor: &anchor, kind, src };
             let mut hits: Vec<(Range<usize>, Spot)> = Vec::new();
             for node in &nodes {
@@ -116,7 +130,7 @@ impl Finder<'_> {
                     hits.push((whole, spot));
                 }
             }
-            for bad in nodes.iter().filter_map(unsure).map(|n| parsed.range(&n)) {
+            for bad in parsed.unsure() {
                 let touches = |w: &Range<usize>| w.start <= bad.end && bad.start <= w.end;
                 let hides = within.start < bad.end
                     && bad.start < within.end

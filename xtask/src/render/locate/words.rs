@@ -20,7 +20,7 @@ impl Finder<'_> {
 
     pub(super) fn text(&self, region: &Range<usize>, value: &str) -> Result<Vec<Spot>, Miss> {
         let anchor = self.anchor(value)?;
-        let found = anchor.find(self.file.bytes(), region.clone());
+        let found = self.file.find(&anchor, region.clone());
         Ok(found
             .into_iter()
             .filter_map(|span| self.file.whole_lines(span))
@@ -30,8 +30,9 @@ impl Finder<'_> {
 
     pub(super) fn tokens(&self, region: &Range<usize>, value: &str) -> Result<Vec<Spot>, Miss> {
         let anchor = self.anchor(value)?;
-        Ok(anchor
-            .find(self.file.bytes(), region.clone())
+        Ok(self
+            .file
+            .find(&anchor, region.clone())
             .into_iter()
             .map(|span| Spot { span, shape: Shape::Span, kind: Kind::Tokens, inner: false })
             .collect())
