@@ -1,9 +1,10 @@
 //! `cargo xtask generate-series`: renders series onto a base, commits in the
 //! store, writes the mails, and proves that they give the same tree again.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, TryRecvError, channel};
 use std::thread::Scope;
 
 use clap::Args;
@@ -12,9 +13,11 @@ use serde::Serialize;
 use crate::cli::{Ctx, Outcome};
 use crate::commands::which_base;
 use crate::error::{Error, IoContext as _, Result};
-use crate::host::atomic;
+use crate::host::{atomic, memory};
+use crate::mail::diff::AtHand;
 use crate::mail::diff::ahead::Ahead;
 use crate::mail::{self, Mail};
+use crate::render::overlay::Changes;
 use crate::render::{self, Below, Choice, RenderOptions, Rendering, Step, Verdict};
 use crate::series::{self, Series};
 use crate::tree::{self, Base, KernelVersion, Oid, Store};
@@ -119,17 +122,14 @@ impl GenerateSeries {
                 .found("a branch carries one series")
                 .hint("run it once for each"));
         }
-        let project = ctx.dirs.project()?;
-        let mut all = Vec::new();
-        for name in &self.series {
-            let mut series = series::load(project, name)?;
-            if let Some(version) = self.reroll_count {
-                series.version = version;
-            }
-            self.options().optional.check(&series)?;
-            all.push(series);
-        }
-        let store = Store::open(&ctx.ui, &ctx.dirs)?;
+        memory::keep_freed();
+        let (all, store) = std::thread::scope(|scope| {
+            let opening = scope.spawn(|| Store::open(&ctx.ui, &ctx.dirs));
+            let all = self.load(ctx);
+            let store = opening.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            (all, store)
+        });
+        let (all, store) = (all?, store?);
         let bases: Vec<String> = all.first().map(|s| s.bases.clone()).unwrap_or_default();
         let base = which_base::resolve(ctx, &store, self.base.as_deref(), &bases)?;
         let mut reports = Vec::new();
@@ -147,6 +147,20 @@ impl GenerateSeries {
         } else {
             Outcome::Held
         })
+    }
+
+    fn load(&self, ctx: &Ctx) -> Result<Vec<Series>> {
+        let project = ctx.dirs.project()?;
+        let mut all = Vec::new();
+        for name in &self.series {
+            let mut series = series::load(project, name)?;
+            if let Some(version) = self.reroll_count {
+                series.version = version;
+            }
+            self.options().optional.check(&series)?;
+            all.push(series);
+        }
+        Ok(all)
     }
 
     fn options(&self) -> RenderOptions {
@@ -202,7 +216,6 @@ impl GenerateSeries {
         });
         let send = |mail: &Mail| drop(files.send((mail.file_name.clone(), mail.bytes.clone())));
         let mails = mail::write_proved_ahead(scope, store.repo(), &input, Some(ahead), send)?;
-        mails.iter().filter(|m| m.number == 0).for_each(send);
         drop(files);
         for mail in &mails {
             for warning in &mail.warnings {
@@ -255,9 +268,25 @@ struct RenderedDiffs<'scope, 'env> {
     /// What the first patch is rendered onto.
     base: Option<Oid>,
     has_cover: bool,
-    /// How many patches change a file.
-    changed: BTreeMap<String, usize>,
+    changed: BTreeMap<String, Changed>,
+    /// Bytes of what is kept in `changed`.
+    kept: usize,
 }
+
+/// A file that patches change.
+#[derive(Default)]
+struct Changed {
+    /// How many of them do.
+    patches: usize,
+    /// Its content in the base.
+    first: Option<Arc<Vec<u8>>>,
+    /// Its content by the last of them.
+    last: Option<Arc<Vec<u8>>>,
+}
+
+/// The most that is kept of contents for the diffstat of the whole series, in bytes:
+/// the rest is read again.
+const KEPT: usize = 2 << 20;
 
 impl<'scope, 'env> RenderedDiffs<'scope, 'env> {
     fn new(
@@ -269,43 +298,81 @@ impl<'scope, 'env> RenderedDiffs<'scope, 'env> {
         // One processor is busy with the rendering.
         let ahead = Ahead::new(scope, store.repo().path().to_owned(), Some(base.tree), 1);
         let has_cover = series.cover.is_some();
-        RenderedDiffs { ahead, base: None, has_cover, changed: BTreeMap::new() }
+        RenderedDiffs { ahead, base: None, has_cover, changed: BTreeMap::new(), kept: 0 }
     }
 
     /// Begins the diff of a patch and, of files that a patch before it changed,
     /// what the diffstat of the whole series needs: mostly no later one does.
     fn begin(&mut self, step: Step<'_>) {
         self.base.get_or_insert(step.before);
-        self.ahead.begin((Some(step.before), step.after));
+        let at_hand = AtHand { old: contents(step.old), new: contents(step.changes) };
+        let mut again = Vec::new();
         for path in step.changes.keys() {
-            *self.changed.entry(path.clone()).or_default() += 1;
+            let changed = self.changed.entry(path.clone()).or_default();
+            changed.patches += 1;
+            let of = |all: &HashMap<Vec<u8>, Arc<Vec<u8>>>| all.get(path.as_bytes()).cloned();
+            if changed.patches == 1 {
+                let first = of(&at_hand.old).filter(|first| self.kept + first.len() <= KEPT);
+                self.kept += first.as_ref().map_or(0, |first| first.len());
+                changed.first = first;
+            } else if changed.first.is_some() {
+                changed.last = of(&at_hand.new);
+            }
+            if changed.patches == 2 {
+                again.push(path.clone());
+            }
         }
-        let again = |path: &&String| self.changed.get(*path) == Some(&2);
-        let paths = step.changes.keys().filter(again).cloned().collect();
-        self.begin_paths(step.after, paths);
+        self.ahead.begin((Some(step.before), step.after), at_hand);
+        self.begin_paths(step.after, again);
     }
 
     /// Begins what is left once all patches are rendered.
     fn rendered(mut self, rendering: &Rendering) -> Ahead<'scope, 'env> {
-        let often = self.changed.iter().filter(|&(_, &patches)| patches > 2);
+        let often = self.changed.iter().filter(|(_, changed)| changed.patches > 2);
         let paths = often.map(|(path, _)| path.clone()).collect();
         self.begin_paths(rendering.tree, paths);
         self.ahead
     }
 
     fn begin_paths(&mut self, after: Oid, paths: Vec<String>) {
-        if self.has_cover && !paths.is_empty() {
-            self.ahead.begin_paths((self.base, after), paths);
+        if !self.has_cover || paths.is_empty() {
+            return;
         }
+        let mut at_hand = AtHand::default();
+        for path in &paths {
+            let Some(changed) = self.changed.get(path) else { continue };
+            if let (Some(first), Some(last)) = (&changed.first, &changed.last) {
+                at_hand.old.insert(path.clone().into_bytes(), Arc::clone(first));
+                at_hand.new.insert(path.clone().into_bytes(), Arc::clone(last));
+            }
+        }
+        self.ahead.begin_paths((self.base, after), paths, at_hand);
     }
+}
+
+fn contents(files: &Changes) -> HashMap<Vec<u8>, Arc<Vec<u8>>> {
+    let there = files.iter().filter_map(|(path, entry)| Some((path, entry.as_ref()?)));
+    there.map(|(path, entry)| (path.clone().into_bytes(), entry.text.shared())).collect()
 }
 
 /// Writes files, as they come, beside the folder that they are to be in.
 fn file_all(folder: &Path, files: Receiver<(String, Vec<u8>)>) -> Result<atomic::Dir> {
     let mut dir = atomic::Dir::begin(folder)?;
-    for (name, bytes) in files {
-        dir.write(&name, &bytes)?;
+    loop {
+        let next = match files.try_recv() {
+            Ok(next) => Some(next),
+            Err(TryRecvError::Disconnected) => break,
+            // The disk works while there is nothing to write.
+            Err(TryRecvError::Empty) => {
+                dir.sync()?;
+                files.recv().ok()
+            }
+        };
+        if let Some((name, bytes)) = next {
+            dir.write(&name, &bytes)?;
+        }
     }
+    dir.sync()?;
     Ok(dir)
 }
 

@@ -112,7 +112,9 @@ impl Staging {
 pub struct Dir {
     place: PathBuf,
     staging: Staging,
-    /// What [`Dir::write`] wrote: it is synced already.
+    /// What [`Dir::write`] wrote and is not synced yet.
+    written: Vec<PathBuf>,
+    /// What is synced already.
     synced: BTreeSet<PathBuf>,
 }
 
@@ -123,7 +125,8 @@ impl Dir {
     /// When the parent folder cannot be made or written.
     pub fn begin(place: &Path) -> Result<Dir> {
         let staging = Staging::begin(parent(place)?)?;
-        Ok(Dir { place: place.to_owned(), staging, synced: BTreeSet::new() })
+        let (place, written, synced) = (place.to_owned(), Vec::new(), BTreeSet::new());
+        Ok(Dir { place, staging, written, synced })
     }
 
     /// Where to write until it is committed.
@@ -132,28 +135,32 @@ impl Dir {
         self.staging.path()
     }
 
-    /// Writes a file into it, and syncs it: a folder that is filled beside other
-    /// work then need not wait for the disk in [`Dir::commit`].
+    /// Writes a file into it.
     ///
     /// # Errors
     /// When it cannot be written.
     pub fn write(&mut self, name: &str, bytes: &[u8]) -> Result<()> {
         let path = self.path().join(name);
-        let written = File::create(&path).and_then(|mut file| {
-            file.write_all(bytes)?;
-            file.sync_all()
-        });
-        written.at("write", &path)?;
-        self.synced.insert(path);
+        fs::write(&path, bytes).at("write", &path)?;
+        self.written.push(path);
         Ok(())
     }
 
-    /// Syncs the files and puts the folder in its place; a folder that stood
-    /// there before is replaced.
+    /// Syncs what [`Dir::write`] wrote: a folder that is filled beside other work
+    /// then need not wait for the disk in [`Dir::commit`].
     ///
     /// # Errors
-    /// When a sync or rename fails; the old folder is then as it was.
-    pub fn commit(self) -> Result<()> {
+    /// When a sync fails.
+    pub fn sync(&mut self) -> Result<()> {
+        for path in std::mem::take(&mut self.written) {
+            File::open(&path).and_then(|f| f.sync_all()).at("sync", &path)?;
+            self.synced.insert(path);
+        }
+        Ok(())
+    }
+
+    /// Syncs whatever is there.
+    fn sync_all(&self) -> Result<()> {
         for entry in walkdir::WalkDir::new(self.staging.path()) {
             let entry = entry.map_err(|e| {
                 Error::host(format!("cannot read {}", self.staging.path().display()))
@@ -163,6 +170,17 @@ impl Dir {
                 File::open(entry.path()).and_then(|f| f.sync_all()).at("sync", entry.path())?;
             }
         }
+        Ok(())
+    }
+
+    /// Syncs the files and puts the folder in its place; a folder that stood
+    /// there before is replaced.
+    ///
+    /// # Errors
+    /// When a sync or rename fails; the old folder is then as it was.
+    pub fn commit(mut self) -> Result<()> {
+        self.sync()?;
+        self.sync_all()?;
         let dir = parent(&self.place)?.to_owned();
         let staging = self.staging.path();
         if self.place.symlink_metadata().is_ok() && exchange(staging, &self.place).is_ok() {

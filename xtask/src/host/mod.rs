@@ -4,6 +4,7 @@
 
 pub mod atomic;
 pub mod lock;
+pub mod memory;
 pub mod paths;
 pub mod process;
 pub mod regular;

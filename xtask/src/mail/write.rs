@@ -10,7 +10,7 @@ use crate::mail::body::{self, Body, Faults};
 use crate::mail::commit::{CommitText, first_line, skip_blank_lines};
 use crate::mail::cover;
 use crate::mail::diff::ahead::Ahead;
-use crate::mail::diff::{Attributes, Counts, FileDiff, stat};
+use crate::mail::diff::{AtHand, Attributes, Counts, FileDiff, stat};
 use crate::mail::headers::has_non_ascii;
 use crate::mail::input::{Mail, MailInput};
 use crate::mail::message::{Draft, signature};
@@ -42,8 +42,8 @@ pub fn write_proved(repo: &Repository, input: &MailInput<'_>) -> Result<Vec<Mail
 }
 
 /// As [`write_proved`]; the diffs that are under way are taken from `ahead`, if
-/// they are those of the commits, and `written` sees each patch as soon as it is
-/// written, before it is proved.
+/// they are those of the commits, and `written` sees each mail as soon as it is
+/// written (the cover letter last), before it is proved.
 ///
 /// # Errors
 /// As [`write_proved`].
@@ -63,9 +63,14 @@ pub fn write_proved_ahead<'scope, 'env: 'scope>(
             let repo = Repository::open(path)?;
             prove::prove_each(&repo, odb, input, to_prove)
         });
+        // The cover letter comes last.
+        let mut to_come = input.commits.len();
         let mails = write_each(scope, repo, input, ahead, |mail| {
-            // A prover that gave up takes no more; why, it says in the end.
-            drop(patches.send(mail.clone()));
+            if to_come > 0 {
+                to_come -= 1;
+                // A prover that gave up takes no more; why, it says in the end.
+                drop(patches.send(mail.clone()));
+            }
             written(mail);
         })?;
         drop(patches);
@@ -108,7 +113,7 @@ fn write_each<'scope, 'env: 'scope>(
         Some(ahead) if ahead.has(&pairs) => ahead,
         _ => {
             let mut ahead = Ahead::new(scope, repo.path().to_owned(), base, 0);
-            pairs.iter().for_each(|&pair| ahead.begin(pair));
+            pairs.iter().for_each(|&pair| ahead.begin(pair, AtHand::default()));
             ahead
         }
     };
@@ -130,7 +135,9 @@ fn write_each<'scope, 'env: 'scope>(
         if let Some(difference) = &input.range_diff {
             difference.write(&mut text);
         }
-        mails.insert(0, series.cover(text, first)?);
+        let mail = series.cover(text, first)?;
+        written(&mail);
+        mails.insert(0, mail);
     }
     Ok(mails)
 }

@@ -7,7 +7,7 @@ mod page;
 mod trial;
 
 use crate::error::Result;
-use crate::mail::diff::{self, Attributes, Change, FileDiff, Side, change, write};
+use crate::mail::diff::{self, AtHand, Attributes, Change, FileDiff, Side, change, write};
 use crate::render::source::{EXECUTABLE, PLAIN};
 use crate::tree::object::ObjectKind;
 use crate::tree::{Oid, Store};
@@ -73,7 +73,8 @@ pub fn between(store: &Store, before: Oid, after: Oid, level: Level) -> Result<V
     let attributes = Attributes::of_tree(repo, Some(before))?;
     let mut diffs = if level == Level::PlainDiff {
         let changes = change::between(&repo.odb()?, Some(before), Some(after))?;
-        let files = changes.into_iter().map(|c| write::file(repo, c, &attributes));
+        let files =
+            changes.into_iter().map(|c| write::file(repo, c, &attributes, &AtHand::default()));
         files.collect::<Result<Vec<_>>>()?
     } else {
         diff::trees(repo, Some(before), after, &attributes)?
@@ -203,7 +204,7 @@ fn changed(
                     Ok(Side { path: new.path.clone(), mode: new.mode, id })
                 };
                 let change = Change::Modified(side(&before)?, side(&after)?);
-                let diff = write::file(store.repo(), change, attributes)?;
+                let diff = write::file(store.repo(), change, attributes, &AtHand::default())?;
                 NewEdit::diff(raw(store, diff, attributes)?, path)
             }
         });

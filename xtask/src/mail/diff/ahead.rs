@@ -9,7 +9,7 @@ use std::thread::Scope;
 use git2::{Oid, Repository};
 
 use crate::error::{Error, Result};
-use crate::mail::diff::{self, Attributes, FileDiff};
+use crate::mail::diff::{self, AtHand, Attributes, FileDiff};
 
 /// Diffs that wait to be taken, at most, for each thread: a bound on memory.
 const AHEAD: usize = 8;
@@ -24,9 +24,9 @@ type Told = Result<Vec<FileDiff>>;
 /// What a thread is asked to do.
 enum Job {
     /// The diffs of two trees, told in the order in which they were asked for.
-    Trees(Pair),
+    Trees(Pair, AtHand),
     /// Those of some paths alone, told apart.
-    Paths(Pair, Vec<String>, SyncSender<Told>),
+    Paths(Pair, Vec<String>, AtHand, SyncSender<Told>),
 }
 
 struct Worker {
@@ -64,16 +64,23 @@ impl<'scope, 'env> Ahead<'scope, 'env> {
     }
 
     /// Begins to compare two trees.
-    pub fn begin(&mut self, pair: Pair) {
-        let worker = self.ask(Job::Trees(pair));
+    pub fn begin(&mut self, pair: Pair, at_hand: AtHand) {
+        let at_hand = self.bounded(at_hand);
+        let worker = self.ask(Job::Trees(pair, at_hand));
         self.under_way.push_back((worker, pair));
     }
 
     /// Begins to compare the files at `paths` in two trees.
-    pub fn begin_paths(&mut self, pair: Pair, paths: Vec<String>) {
+    pub fn begin_paths(&mut self, pair: Pair, paths: Vec<String>, at_hand: AtHand) {
         let (tell, told) = sync_channel(1);
-        self.ask(Job::Paths(pair, paths, tell));
+        let at_hand = self.bounded(at_hand);
+        self.ask(Job::Paths(pair, paths, at_hand, tell));
         self.paths.push(told);
+    }
+
+    /// What waits long is read again when its turn comes: a bound on memory, too.
+    fn bounded(&self, at_hand: AtHand) -> AtHand {
+        if self.under_way.len() < AHEAD * self.most { at_hand } else { AtHand::default() }
     }
 
     /// Whether exactly these pairs are under way.
@@ -128,11 +135,14 @@ impl<'scope, 'env> Ahead<'scope, 'env> {
                 let attributes = Attributes::of_tree(&repo, base)?;
                 for job in asked {
                     let taken = match job {
-                        Job::Trees((old, new)) => {
-                            tell.send(Ok(diff::trees(&repo, old, new, &attributes)?)).is_ok()
+                        Job::Trees(pair, at_hand) => {
+                            let files = diff::trees_with(&repo, pair, &attributes, &at_hand)?;
+                            drop(at_hand);
+                            tell.send(Ok(files)).is_ok()
                         }
-                        Job::Paths(pair, paths, tell) => {
-                            tell.send(diff::of_paths(&repo, pair, &paths, &attributes)).is_ok()
+                        Job::Paths(pair, paths, at_hand, tell) => {
+                            let files = diff::of_paths(&repo, pair, &paths, &attributes, &at_hand);
+                            tell.send(files).is_ok()
                         }
                     };
                     if !taken {

@@ -22,6 +22,7 @@ pub mod stat;
 pub mod write;
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use git2::{Oid, Repository};
 
@@ -44,6 +45,16 @@ pub struct FileDiff {
     pub text: Vec<u8>,
 }
 
+/// Contents of files, by path, that need not be read from the repository: those of
+/// the old tree, and those of the new one.
+#[derive(Clone, Debug, Default)]
+pub struct AtHand {
+    /// Of the old tree.
+    pub old: HashMap<Vec<u8>, Arc<Vec<u8>>>,
+    /// Of the new tree.
+    pub new: HashMap<Vec<u8>, Arc<Vec<u8>>>,
+}
+
 /// Compares tree `old` (`None`: nothing) with tree `new`, file by file, in the
 /// order in which git shows them.
 ///
@@ -55,12 +66,25 @@ pub fn trees(
     new: Oid,
     attributes: &Attributes,
 ) -> Result<Vec<FileDiff>> {
-    let changes = change::between(&repo.odb()?, old, Some(new))?;
-    let changes = rename::detect(repo, attributes, changes)?;
-    changes.into_iter().map(|c| write::file(repo, c, attributes)).collect()
+    trees_with(repo, (old, new), attributes, &AtHand::default())
 }
 
-/// As [`trees`], of the files at `paths` alone that both trees have.
+/// As [`trees`], with what is known of the files.
+///
+/// # Errors
+/// As [`trees`].
+pub fn trees_with(
+    repo: &Repository,
+    (old, new): (Option<Oid>, Oid),
+    attributes: &Attributes,
+    at_hand: &AtHand,
+) -> Result<Vec<FileDiff>> {
+    let changes = change::between(&repo.odb()?, old, Some(new))?;
+    let changes = rename::detect(repo, attributes, changes)?;
+    changes.into_iter().map(|c| write::file(repo, c, attributes, at_hand)).collect()
+}
+
+/// As [`trees_with`], of the files at `paths` alone that both trees have.
 ///
 /// # Errors
 /// As [`trees`].
@@ -69,12 +93,13 @@ pub fn of_paths(
     (old, new): (Option<Oid>, Oid),
     paths: &[String],
     attributes: &Attributes<'_>,
+    at_hand: &AtHand,
 ) -> Result<Vec<FileDiff>> {
     let changes = change::between(&repo.odb()?, old, Some(new))?;
     let wanted = |c: &Change| {
         matches!(c, Change::Modified(..)) && paths.iter().any(|p| p.as_bytes() == c.path())
     };
-    changes.into_iter().filter(wanted).map(|c| write::file(repo, c, attributes)).collect()
+    changes.into_iter().filter(wanted).map(|c| write::file(repo, c, attributes, at_hand)).collect()
 }
 
 /// How much each file differs, without its patch: a diffstat over several commits
@@ -130,7 +155,7 @@ pub fn counted(
             Some(&Count { added, deleted, binary }) => {
                 Ok(FileDiff { change, added, deleted, binary, text: Vec::new() })
             }
-            None => write::file(repo, change, attributes),
+            None => write::file(repo, change, attributes, &AtHand::default()),
         })
         .collect()
 }

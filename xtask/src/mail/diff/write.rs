@@ -1,5 +1,7 @@
 //! One file's patch: names, modes, ids, and the hunks or bytes below them.
 
+use std::sync::Arc;
+
 use git2::{Oid, Repository};
 
 use crate::error::{Error, Result};
@@ -8,7 +10,7 @@ use crate::mail::diff::change::{Change, Side};
 use crate::mail::diff::hunks::{self, Content};
 use crate::mail::diff::quote::quoted;
 use crate::mail::diff::stat::percent;
-use crate::mail::diff::{FileDiff, binary};
+use crate::mail::diff::{AtHand, FileDiff, binary};
 use crate::mail::raw_tree::{GITLINK, TYPE};
 
 /// Digits of an id on the `index` line, as the kernel's documents ask for.
@@ -28,9 +30,15 @@ struct Loaded<'r> {
 ///
 /// # Errors
 /// When a blob is missing or too big to compare.
-pub fn file(repo: &Repository, change: Change, attributes: &Attributes<'_>) -> Result<FileDiff> {
-    let old = change.before().map(|s| load(repo, s, attributes)).transpose()?;
-    let new = change.after().map(|s| load(repo, s, attributes)).transpose()?;
+pub fn file(
+    repo: &Repository,
+    change: Change,
+    attributes: &Attributes<'_>,
+    at_hand: &AtHand,
+) -> Result<FileDiff> {
+    let old = change.before().map(|s| load(repo, s, attributes, at_hand.old.get(&s.path)));
+    let new = change.after().map(|s| load(repo, s, attributes, at_hand.new.get(&s.path)));
+    let (old, new) = (old.transpose()?, new.transpose()?);
     written(change, old.as_ref(), new.as_ref())
 }
 
@@ -43,7 +51,7 @@ pub fn as_bytes(
     change: Change,
     attributes: &Attributes<'_>,
 ) -> Result<FileDiff> {
-    let load = |s: &Side| load(repo, s, attributes).map(|l| Loaded { binary: true, ..l });
+    let load = |s: &Side| load(repo, s, attributes, None).map(|l| Loaded { binary: true, ..l });
     let old = change.before().map(load).transpose()?;
     let new = change.after().map(load).transpose()?;
     written(change, old.as_ref(), new.as_ref())
@@ -81,20 +89,28 @@ fn written(change: Change, old: Option<&Loaded<'_>>, new: Option<&Loaded<'_>>) -
     Ok(FileDiff { change, added, deleted, binary: is_binary, text })
 }
 
-fn load<'r>(repo: &'r Repository, side: &Side, attributes: &Attributes<'_>) -> Result<Loaded<'r>> {
+fn load<'r>(
+    repo: &'r Repository,
+    side: &Side,
+    attributes: &Attributes<'_>,
+    at_hand: Option<&Arc<Vec<u8>>>,
+) -> Result<Loaded<'r>> {
     if side.mode & TYPE == GITLINK {
         let text = format!("Subproject commit {}\n", side.id).into_bytes();
         let driver = Driver::default();
         return Ok(Loaded { content: Content::Text(text), driver, binary: false });
     }
-    let blob = repo.find_blob(side.id).map_err(|e| {
-        let path = String::from_utf8_lossy(&side.path);
-        Error::host(format!("cannot read {path} from {}", repo.path().display()))
-            .found(e.message().to_owned())
-    })?;
+    let content = match at_hand {
+        Some(bytes) => Content::Shared(Arc::clone(bytes)),
+        None => Content::Blob(repo.find_blob(side.id).map_err(|e| {
+            let path = String::from_utf8_lossy(&side.path);
+            Error::host(format!("cannot read {path} from {}", repo.path().display()))
+                .found(e.message().to_owned())
+        })?),
+    };
     let driver = if side.is_regular() { attributes.driver(&side.path)? } else { Driver::default() };
-    let binary = is_binary(blob.content(), driver);
-    Ok(Loaded { content: Content::Blob(blob), driver, binary })
+    let binary = is_binary(content.bytes(), driver);
+    Ok(Loaded { content, driver, binary })
 }
 
 /// Whether a content is compared as bytes.
