@@ -5,13 +5,79 @@ use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::error::ErrorKind;
+use clap::{ArgMatches, Args, FromArgMatches, Parser, Subcommand};
 
 use crate::commands;
 use crate::error::{Error, Kind, Result};
 use crate::host::paths::Dirs;
 use crate::host::signals;
 use crate::host::ui::{Format, Ui};
+
+/// Makes the list of commands. What clap's own derive makes builds the options of
+/// all of them each time; this, those of the one that is run.
+macro_rules! commands {
+    ($($(#[doc = $about:literal])+ $word:literal = $name:ident($args:ty),)+) => {
+        /// The commands, in the order in which a newcomer meets them.
+        #[derive(Debug)]
+        pub enum Command {
+            $($(#[doc = $about])+ $name($args),)+
+        }
+
+        impl Subcommand for Command {
+            fn augment_subcommands(cmd: clap::Command) -> clap::Command {
+                cmd.subcommand_required(true).arg_required_else_help(true)$(.subcommand(
+                    about(clap::Command::new($word), concat!($($about),+))
+                        .defer(|cmd| {
+                            about(<$args>::augment_args(cmd), concat!($($about),+))
+                        })
+                ))+
+            }
+
+            fn augment_subcommands_for_update(cmd: clap::Command) -> clap::Command {
+                Self::augment_subcommands(cmd)
+            }
+
+            fn has_subcommand(name: &str) -> bool {
+                [$($word),+].contains(&name)
+            }
+        }
+
+        impl FromArgMatches for Command {
+            fn from_arg_matches(matches: &ArgMatches) -> std::result::Result<Self, clap::Error> {
+                let (name, matches) = matches
+                    .subcommand()
+                    .ok_or_else(|| clap::Error::new(ErrorKind::MissingSubcommand))?;
+                $(if name == $word {
+                    return <$args>::from_arg_matches(matches).map(Command::$name);
+                })+
+                Err(clap::Error::new(ErrorKind::InvalidSubcommand))
+            }
+
+            fn update_from_arg_matches(
+                &mut self,
+                matches: &ArgMatches,
+            ) -> std::result::Result<(), clap::Error> {
+                *self = Self::from_arg_matches(matches)?;
+                Ok(())
+            }
+        }
+
+        impl Command {
+            fn run(&self, ctx: &Ctx) -> Result<Outcome> {
+                match self {
+                    $(Command::$name(c) => c.run(ctx),)+
+                }
+            }
+        }
+    };
+}
+
+/// As clap shows a line of documentation.
+fn about(cmd: clap::Command, line: &'static str) -> clap::Command {
+    let line = line.trim();
+    cmd.about(line.strip_suffix('.').unwrap_or(line)).long_about(None)
+}
 
 /// Linux kernel patch series kept as source.
 #[derive(Debug, Parser)]
@@ -28,39 +94,37 @@ pub struct Cli {
     pub command: Command,
 }
 
-/// The commands, in the order in which a newcomer meets them.
-#[derive(Debug, Subcommand)]
-pub enum Command {
+commands! {
     /// Everything on a fresh machine: tools, kernel source, series, kernels, selftests.
-    Quickstart(commands::quickstart::Quickstart),
+    "quickstart" = Quickstart(commands::quickstart::Quickstart),
     /// Which host tools are there, what is missing for what, and how to install it.
-    Doctor(commands::doctor::Doctor),
+    "doctor" = Doctor(commands::doctor::Doctor),
     /// The series of the project.
-    List(commands::list::List),
+    "list" = List(commands::list::List),
     /// One series, with its verdict on every base at hand.
-    Show(commands::show::Show),
+    "show" = Show(commands::show::Show),
     /// A new series: a commented skeleton that renders at once.
-    NewSeries(commands::new_series::NewSeries),
+    "new-series" = NewSeries(commands::new_series::NewSeries),
     /// A series that exists already, as mails or commits, becomes source.
-    ImportSeries(Box<commands::import_series::ImportSeries>),
+    "import-series" = ImportSeries(Box<commands::import_series::ImportSeries>),
     /// Renders series onto a base: commits, and mails that can be sent as they are.
-    GenerateSeries(Box<commands::generate_series::GenerateSeries>),
+    "generate-series" = GenerateSeries(Box<commands::generate_series::GenerateSeries>),
     /// Mails of any commits of any repository, in the bytes of git format-patch.
-    FormatSeries(Box<commands::format_series::FormatSeries>),
+    "format-series" = FormatSeries(Box<commands::format_series::FormatSeries>),
     /// The kernel trees that series are rendered onto: known, at hand, import, forget.
-    Bases(commands::bases::Bases),
+    "bases" = Bases(commands::bases::Bases),
     /// Every gate that a maintainer applies: applies, checkpatch, trailers, recipients, …
-    Check(Box<commands::check::Check>),
+    "check" = Check(Box<commands::check::Check>),
     /// A kernel image and its metadata.
-    BuildKernel(Box<commands::build_kernel::BuildKernel>),
+    "build-kernel" = BuildKernel(Box<commands::build_kernel::BuildKernel>),
     /// Boots a kernel in a guest, runs tests in it, and reports what held.
-    TestVm(Box<commands::test_vm::TestVm>),
+    "test-vm" = TestVm(Box<commands::test_vm::TestVm>),
     /// Every series on every base: verdicts, gates, builds, boots, mutants; a dated table.
-    Matrix(Box<commands::matrix::Matrix>),
+    "matrix" = Matrix(Box<commands::matrix::Matrix>),
     /// Preview, send to oneself, or git send-email; asks before anything goes out.
-    Send(Box<commands::send::Send>),
+    "send" = Send(Box<commands::send::Send>),
     /// Everything that the project's own CI runs; ends with the counts.
-    Ci(commands::ci::Ci),
+    "ci" = Ci(commands::ci::Ci),
 }
 
 /// How a command that could be carried out ended.
@@ -81,28 +145,6 @@ pub struct Ctx {
     pub ui: Ui,
     /// Where things are found and kept.
     pub dirs: Dirs,
-}
-
-impl Command {
-    fn run(&self, ctx: &Ctx) -> Result<Outcome> {
-        match self {
-            Command::Quickstart(c) => c.run(ctx),
-            Command::Doctor(c) => c.run(ctx),
-            Command::List(c) => c.run(ctx),
-            Command::Show(c) => c.run(ctx),
-            Command::NewSeries(c) => c.run(ctx),
-            Command::ImportSeries(c) => c.run(ctx),
-            Command::GenerateSeries(c) => c.run(ctx),
-            Command::FormatSeries(c) => c.run(ctx),
-            Command::Bases(c) => c.run(ctx),
-            Command::Check(c) => c.run(ctx),
-            Command::BuildKernel(c) => c.run(ctx),
-            Command::TestVm(c) => c.run(ctx),
-            Command::Matrix(c) => c.run(ctx),
-            Command::Send(c) => c.run(ctx),
-            Command::Ci(c) => c.run(ctx),
-        }
-    }
 }
 
 /// Parses the arguments, runs the command, and says how it ended.
