@@ -14,10 +14,30 @@ use memchr::{memchr, memchr_iter};
 /// The byte behind `lines` lines of `text`, or its end where it has fewer.
 #[must_use]
 pub fn behind(text: &[u8], lines: usize) -> usize {
-    match lines.checked_sub(1) {
-        None => 0,
-        Some(nth) => memchr_iter(b'\n', text).nth(nth).map_or(text.len(), |at| at + 1),
+    let (mut at, mut left) = (0, lines);
+    // Ends are counted many at once, and told one by one only in the last block.
+    for block in text.chunks(BLOCK) {
+        let ends = memchr_iter(b'\n', block).count();
+        if ends < left {
+            left -= ends;
+            at += block.len();
+            continue;
+        }
+        return match left.checked_sub(1) {
+            None => at,
+            Some(nth) => memchr_iter(b'\n', block).nth(nth).map_or(text.len(), |end| at + end + 1),
+        };
     }
+    text.len()
+}
+
+/// Bytes that are counted at once.
+const BLOCK: usize = 2048;
+
+/// Line ends in `text`.
+#[must_use]
+pub fn count_ends(text: &[u8]) -> usize {
+    memchr_iter(b'\n', text).count()
 }
 
 /// The first line of `text`, with its end.
@@ -64,6 +84,17 @@ const STEPS: [usize; 3] = [1024, 32, 1];
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn where_lines_of_a_long_text_begin() {
+        let text: Vec<u8> = (0..5000).flat_map(|n| vec![b'x'; n % 7]).collect();
+        let text: Vec<u8> = text.chunks(3).flat_map(|c| [c, b"\n"].concat()).collect();
+        let mut at = 0;
+        for lines in 0..6000 {
+            assert_eq!(behind(&text, lines), at, "{lines}");
+            at += first(&text[at..]).len();
+        }
+    }
 
     #[test]
     fn where_lines_begin() {

@@ -142,18 +142,24 @@ impl<'t> Between<'t> {
 
     /// Where what is near begins in the text above.
     fn far_above(&self, text: &[u8], far: &mut Far) -> usize {
-        let (mut at, mut last) = (0, 0);
+        let (mut at, mut last, mut count, mut above_last) = (0, 0, 0_usize, 0_usize);
+        let mut known = Vec::new();
         lines(text, |line| {
-            if self.number(&line).is_none() {
-                last = at;
+            match self.number(&line) {
+                Some(number) => known.push((at, number)),
+                None => (last, above_last) = (at, count),
             }
             at += line.text.len();
+            count += 1;
         });
         for _ in 0..MARGIN {
             let above = text.get(..last.saturating_sub(1)).unwrap_or_default();
             last = memrchr(b'\n', above).map_or(0, |end| end + 1);
         }
-        self.add(text.get(..last).unwrap_or_default(), far);
+        far.lines += above_last.saturating_sub(MARGIN);
+        for (_, number) in known.into_iter().take_while(|(at, _)| *at < last) {
+            *far.known.entry(number).or_default() += 1;
+        }
         last
     }
 

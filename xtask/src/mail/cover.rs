@@ -1,7 +1,11 @@
 //! The cover letter: its text, what changed since earlier versions, the
 //! shortlog, the diffstat of the whole series, and the tracking lines.
 
+use std::collections::BTreeSet;
+
 use git2::{Mailmap, Odb, Oid, Repository, Signature, Time};
+
+use memchr::memmem;
 
 use crate::error::Result;
 use crate::mail::commit::CommitText;
@@ -32,7 +36,7 @@ pub fn text(
         out.extend_from_slice(&changes(changelog));
     }
     out.push(b'\n');
-    let mailmap = mailmap(&repo.odb()?, base)?;
+    let mailmap = mailmap(&repo.odb()?, base, commits)?;
     shortlog::write(&mut out, commits, |c| listed_name(mailmap.as_ref(), c));
     if let Some(last) = commits.last() {
         let files = diff::counted(repo, (base, last.tree), attributes, known)?;
@@ -61,8 +65,9 @@ pub fn changes(changelog: &[Changes]) -> Vec<u8> {
     out
 }
 
-/// The `.mailmap` of the base, by which git lists authors.
-fn mailmap(odb: &Odb<'_>, tree: Option<Oid>) -> Result<Option<Mailmap>> {
+/// The `.mailmap` of the base, by which git lists authors, as far as it is about
+/// those of `commits`: the kernel's names 1,500 people.
+fn mailmap(odb: &Odb<'_>, tree: Option<Oid>, commits: &[CommitText]) -> Result<Option<Mailmap>> {
     let Some(tree) = tree else { return Ok(None) };
     let tree = odb.read(tree)?;
     let entries = raw_tree::entries(tree.data())?;
@@ -70,8 +75,32 @@ fn mailmap(odb: &Odb<'_>, tree: Option<Oid>) -> Result<Option<Mailmap>> {
         return Ok(None);
     };
     let blob = odb.read(file.id)?;
-    let text = String::from_utf8_lossy(blob.data());
-    Ok(Some(Mailmap::from_buffer(&text)?))
+    let emails: BTreeSet<&[u8]> = commits.iter().map(|c| c.email.as_slice()).collect();
+    let text = lines_with(blob.data(), &emails);
+    Ok(Some(Mailmap::from_buffer(&String::from_utf8_lossy(&text))?))
+}
+
+/// The lines of `text` that have one of `words`, in whatever case: all of them, where
+/// one of these is nothing.
+fn lines_with(text: &[u8], words: &BTreeSet<&[u8]>) -> Vec<u8> {
+    if words.iter().any(|word| word.is_empty()) {
+        return text.to_vec();
+    }
+    let small = text.to_ascii_lowercase();
+    let mut lines = BTreeSet::new();
+    for word in words {
+        let word = word.to_ascii_lowercase();
+        let mut at = 0;
+        while let Some(found) = small.get(at..).and_then(|rest| memmem::find(rest, &word)) {
+            let above = small.get(..at + found).unwrap_or_default();
+            let begin = memchr::memrchr(b'\n', above).map_or(0, |end| end + 1);
+            let below = text.get(at + found..).unwrap_or_default();
+            let end = memchr::memchr(b'\n', below).map_or(text.len(), |end| at + found + end + 1);
+            lines.insert((begin, end));
+            at = end;
+        }
+    }
+    lines.into_iter().filter_map(|(begin, end)| text.get(begin..end)).collect::<Vec<_>>().concat()
 }
 
 fn listed_name(mailmap: Option<&Mailmap>, commit: &CommitText) -> Vec<u8> {
@@ -83,4 +112,22 @@ fn listed_name(mailmap: Option<&Mailmap>, commit: &CommitText) -> Vec<u8> {
         Some(real.name_bytes().to_vec())
     };
     mapped().unwrap_or_else(|| commit.name.clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_about_someone() {
+        let text = b"# a\nA <a@x> <B@X>\nC <c@x>\n<a@x> <d@x>\nlast <B@x>";
+        let of = |words: &[&[u8]]| {
+            let found = lines_with(text, &words.iter().copied().collect());
+            String::from_utf8(found).unwrap()
+        };
+        assert_eq!(of(&[b"b@x"]), "A <a@x> <B@X>\nlast <B@x>");
+        assert_eq!(of(&[b"A@x", b"d@x"]), "A <a@x> <B@X>\n<a@x> <d@x>\n");
+        assert_eq!(of(&[b"z@x"]), "");
+        assert_eq!(of(&[b"z@x", b""]).len(), text.len());
+    }
 }

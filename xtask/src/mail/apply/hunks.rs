@@ -34,9 +34,11 @@ pub fn apply(text: &[u8], hunks: &[Hunk]) -> Result<Vec<u8>> {
             return Err(disorder());
         }
         if skip > 0 {
-            let end = memchr::memchr_iter(b'\n', rest).nth(skip - 1);
-            let end = end.ok_or_else(|| conflict(begin, b"(the text ends before it)", b""))?;
-            let (same, after) = rest.split_at(end + 1);
+            let (same, after) = rest.split_at(linewise::behind(rest, skip));
+            // Only the last line of a text can lack its end, and it has none behind it.
+            if linewise::count_ends(same) < skip {
+                return Err(conflict(begin, b"(the text ends before it)", b""));
+            }
             out.extend_from_slice(same);
             rest = after;
         }
