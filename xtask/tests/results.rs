@@ -89,7 +89,7 @@ fn results_of_these_commits_are_in_the_letter() {
     host.put("project/series/s/series.toml", SERIES.replace("int a2", "int a3"));
     let (_, err) = generate(&host, 0);
     assert!(err.contains("out/check/s/linux/results.json is of commit "), "{err}");
-    assert!(err.contains("`cargo xtask check s --base linux` renews it"), "{err}");
+    assert!(err.contains("`cargo xtask check s --base ../linux` renews it"), "{err}");
     assert!(err.contains("x86_64/results.json is of commit "), "{err}");
     assert_eq!(cover(&host).matches("rows").count(), 0);
 }
@@ -100,7 +100,7 @@ fn what_a_letter_cannot_do_without_is_an_error_with_its_command() {
     let (report, err) = generate(&host, 2);
     assert_eq!(report["error"]["kind"], "usage");
     assert!(err.contains("templates/s/cover.tera:1:"), "{err}");
-    assert!(err.contains("`cargo xtask check s --base linux` brings it"), "{err}");
+    assert!(err.contains("`cargo xtask check s --base ../linux` brings it"), "{err}");
     // What needs no letter does not ask for it.
     host.run(&["show", "s", "--base", "../linux"], 0);
     // The command brings it, and judges the letter that tells of it.
@@ -117,7 +117,7 @@ fn what_a_letter_cannot_do_without_is_an_error_with_its_command() {
     let report = check(&host, &["--gate", "message"], 1);
     assert_eq!(report["rows"][0]["status"], "skipped", "{report}");
     let why = report["rows"][0]["detail"].as_str().unwrap();
-    assert!(why.contains("`cargo xtask test-vm --series s --base linux` brings it"), "{why}");
+    assert!(why.contains("`cargo xtask test-vm --series s --base ../linux` brings it"), "{why}");
 
     for (text, says) in [
         ("{% if check.gate.chekpatch %}x{% endif %}", "did you mean `checkpatch`?"),

@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum as _};
 
 use super::material::{Material, What};
 use crate::cli::{Ctx, Outcome};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::gates::run::{Bench, in_short, run};
 use crate::gates::{Gate, Report, Row, Status, Submission};
 use crate::recipients::Recipients;
@@ -45,18 +45,21 @@ impl Check {
         let asked = if self.gate.is_empty() { Gate::value_variants() } else { &self.gate };
         let gates: Vec<Gate> =
             asked.iter().copied().filter(|g| !self.fast || !g.compiles()).collect();
+        if gates.is_empty() {
+            return Err(Error::usage("check --fast --gate")
+                .found("every gate that is named compiles, and --fast leaves those out")
+                .hint("leave --fast out"));
+        }
         let mails = material.mails(&[], &[])?;
         let submission = material.submission(&mails)?;
         let mut report = judge(ctx, &material, &submission, &gates, &self.arch)?;
         drop(submission);
-        if let Some(folder) = material.series_folder() {
-            let (head, sender) = (material.head().to_string(), material.sender().verbatim());
-            let kept = check::keep(&ctx.dirs.out()?, &folder, &head, &sender, &report);
-            // They serve cover letters alone.
-            kept.unwrap_or_else(|e| ctx.ui.warn(&format!("the results are not kept: {e}")));
-        }
+        keep(ctx, &material, &report)?;
         self.judge_letter(ctx, &mut material, &gates, &mut report)?;
         ctx.ui.result(&report, |w| report.human(w))?;
+        if self.fast && self.gate.is_empty() {
+            ctx.ui.note(&compilers_left_out("without --fast"));
+        }
         let skipped = report.count(Status::Skipped);
         if skipped > 0 && report.count(Status::Failed) == 0 && !self.allow_skipped {
             ctx.ui.note(&format!(
@@ -101,6 +104,26 @@ impl Check {
         }
         Ok(())
     }
+}
+
+/// Keeps rows for the cover letter.
+///
+/// # Errors
+/// When there is no project; what cannot be written is told.
+pub fn keep(ctx: &Ctx, material: &Material, report: &Report) -> Result<()> {
+    let Some(folder) = material.series_folder() else { return Ok(()) };
+    let (head, sender) = (material.head().to_string(), material.sender().verbatim());
+    let kept = check::keep(&ctx.dirs.out()?, &folder, &head, &sender, report);
+    // They serve cover letters alone.
+    kept.unwrap_or_else(|e| ctx.ui.warn(&format!("the results are not kept: {e}")));
+    Ok(())
+}
+
+/// What a run without a compiler does not tell; `how` brings it.
+pub fn compilers_left_out(how: &str) -> String {
+    let gates = Gate::value_variants().iter().filter(|g| g.compiles());
+    let names: Vec<&str> = gates.map(|g| g.name()).collect();
+    format!("not judged: {} (they compile kernels); {how} they are", names.join(", "))
 }
 
 /// The rows of `gates` on a submission.

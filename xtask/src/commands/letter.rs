@@ -27,6 +27,7 @@ pub fn write(
         series: &series.name,
         folder: &series.folder(),
         base: &rendering.base.name,
+        spec: &rendering.base.spec,
         head: rendering.head,
         tree: rendering.tree,
     };

@@ -11,7 +11,7 @@ use crate::mail::Person;
 use crate::send::git;
 use crate::series::draft::{self, Draft};
 use crate::series::skeleton::Skeleton;
-use crate::tree::Known;
+use crate::tree::{self, Known, Store};
 
 /// Options of `new-series`.
 #[derive(Debug, Args)]
@@ -58,6 +58,8 @@ impl NewSeries {
         };
         let default = Known::load(&ctx.dirs)?.default_base().map(str::to_owned);
         let base = self.base.clone().or(default).unwrap_or_else(|| "6.12".to_owned());
+        // A name that means nothing would be found out by the first rendering.
+        tree::lookup(&ctx.ui, &ctx.dirs, &Store::open(&ctx.ui, &ctx.dirs)?, &base)?;
         let now = now()?;
         let draft = Draft::begin(project, &self.name)?;
         Skeleton {

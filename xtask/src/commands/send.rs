@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use serde::Serialize;
 
-use super::check::judge;
+use super::check::{compilers_left_out, judge, keep};
 use super::material::{Material, What};
 use crate::cli::{Ctx, Outcome};
 use crate::error::{Error, IoContext as _, Result};
@@ -127,6 +127,7 @@ impl Send {
             return Ok(Outcome::Held);
         }
         let folder = self.config_folder(ctx, material.folder())?;
+        let mut red = false;
         deliverable(material.sender())?;
         if !self.reflect {
             for header in [Header::To, Header::Cc] {
@@ -138,7 +139,12 @@ impl Send {
                     .found("nobody is in To")
                     .hint("name someone with --to, or in \"to\" of series.toml"));
             }
-            self.gates(ctx, &material, &submission)?;
+            red = self.gates(ctx, &material, &submission)?;
+            drop(submission);
+            // What the letter tells of them is there now.
+            if material.renew_letter(ctx)? {
+                mails = self.outgoing(&material, &recipients)?;
+            }
         }
         let signed = !self.no_sign && sign::sign(&ctx.dirs, &folder, &mut mails)?;
         let sender = material.sender().clone();
@@ -154,7 +160,7 @@ impl Send {
             (false, false) => "sent",
         };
         if done == "sent" {
-            keep(ctx, &material, &mails)?;
+            archive(ctx, &material, &mails)?;
         }
         let report = Report {
             series: &material.name,
@@ -166,6 +172,10 @@ impl Send {
         ctx.ui.result(&report, |w| {
             writeln!(w, "{}: {done}, {} mails", report.series, report.mails.len())
         })?;
+        if red && !self.force {
+            ctx.ui.note("without --dry-run they would not be sent: gates are red");
+            return Ok(Outcome::Failed);
+        }
         Ok(Outcome::Held)
     }
 
@@ -219,9 +229,10 @@ impl Send {
         let Some(series) = material.series_folder() else { return Ok(()) };
         let version = material.version();
         let Some(sent) = record::load(&series, version)? else { return Ok(()) };
+        let next = record::latest(&series).unwrap_or(version).max(version).saturating_add(1);
         Err(Error::usage(format!("send {} v{version}", material.name))
             .found(format!("v{version} was sent at {}", sent.meta.sent_at))
-            .hint(format!("raise \"version\" in series.toml to {}", version + 1))
+            .hint(format!("raise \"version\" in series.toml to {next}"))
             .hint("or send the same bytes once more with --resend"))
     }
 
@@ -270,11 +281,14 @@ impl Send {
         Err(Error::usage(format!("--config-from {}", folder.display())).found("no such folder"))
     }
 
-    /// Refuses when a gate is red or could not run.
-    fn gates(&self, ctx: &Ctx, material: &Material, s: &Submission<'_>) -> Result<()> {
+    /// Refuses when a gate is red or could not run. With --force and --dry-run it
+    /// only tells, and whether one is.
+    fn gates(&self, ctx: &Ctx, material: &Material, s: &Submission<'_>) -> Result<bool> {
         let report = judge(ctx, material, s, BEFORE, &[])?;
+        keep(ctx, material, &report)?;
+        ctx.ui.note(&compilers_left_out("by `cargo xtask check`"));
         if report.status() == Status::Passed {
-            return Ok(());
+            return Ok(false);
         }
         let mut text = Vec::new();
         // Writing to memory cannot fail.
@@ -282,7 +296,7 @@ impl Send {
         ctx.ui.note(&String::from_utf8_lossy(&text));
         if self.force || self.dry_run {
             ctx.ui.warn("gates are red");
-            return Ok(());
+            return Ok(true);
         }
         Err(Error::check(format!("send {}", material.name))
             .found(format!(
@@ -350,7 +364,7 @@ impl Send {
 }
 
 /// Keeps what was sent with the series.
-fn keep(ctx: &Ctx, material: &Material, mails: &[Mail]) -> Result<()> {
+fn archive(ctx: &Ctx, material: &Material, mails: &[Mail]) -> Result<()> {
     let Some(series) = material.series_folder() else {
         ctx.ui.note("not kept: a range has no series to keep it with");
         return Ok(());

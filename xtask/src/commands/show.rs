@@ -69,7 +69,7 @@ impl Show {
             ctx.ui.warn(warning);
         }
         let store = Store::open(&ctx.ui, &ctx.dirs)?;
-        let (bases, not_at_hand) = self.bases(ctx, &store, &series.bases)?;
+        let (bases, not_at_hand) = self.bases(ctx, &store, &series.bases, &mut warnings)?;
         let options =
             RenderOptions { optional: Choice { all: self.with_optional, ..Choice::default() } };
         let mut on = Vec::new();
@@ -120,6 +120,7 @@ impl Show {
         ctx: &Ctx,
         store: &Store,
         of_series: &[String],
+        warnings: &mut Vec<String>,
     ) -> Result<(Vec<Base>, Vec<String>)> {
         if let Some(spec) = &self.base {
             return Ok((vec![tree::resolve(&ctx.ui, &ctx.dirs, store, spec)?], Vec::new()));
@@ -133,9 +134,15 @@ impl Show {
             if !seen.insert(name.to_owned()) {
                 continue;
             }
-            match tree::lookup(&ctx.ui, &ctx.dirs, store, name)? {
-                Some(base) => bases.push(base),
-                None => missing.push(name.to_owned()),
+            match tree::lookup(&ctx.ui, &ctx.dirs, store, name) {
+                Ok(Some(base)) => bases.push(base),
+                Ok(None) => missing.push(name.to_owned()),
+                // One that is gone, or never was, hides nothing of the others.
+                Err(e) => {
+                    let warning = format!("base {} is left out: {e}", name.escape_debug());
+                    ctx.ui.warn(&warning);
+                    warnings.push(warning);
+                }
             }
         }
         bases.sort_by(|a, b| a.version.cmp(&b.version).then(a.name.cmp(&b.name)));

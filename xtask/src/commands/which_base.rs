@@ -25,8 +25,15 @@ pub fn resolve(ctx: &Ctx, store: &Store, named: Option<&str>, bases: &[String]) 
         Some(spec) => spec.to_owned(),
         None => {
             let known = Known::load(&ctx.dirs)?;
-            let at_hand = |spec: &str| {
-                tree::lookup(&ctx.ui, &ctx.dirs, store, spec).is_ok_and(|base| base.is_some())
+            let at_hand = |spec: &str| match tree::lookup(&ctx.ui, &ctx.dirs, store, spec) {
+                Ok(base) => base.is_some(),
+                Err(e) => {
+                    ctx.ui.warn(&format!(
+                        "of the series' bases, {} is left out: {e}",
+                        spec.escape_debug()
+                    ));
+                    false
+                }
             };
             let choice = choose(&known, bases, at_hand);
             ctx.ui.note(&format!("base {}: {}", choice.spec, choice.reason));

@@ -208,7 +208,14 @@ mod tests {
         std::fs::create_dir(&folder).unwrap();
         let (head, other) =
             (Oid::from_bytes(&[1; 20]).unwrap(), Oid::from_bytes(&[2; 20]).unwrap());
-        let asked = |head| Asked { series: "s", folder: &folder, base: "6.12", head, tree: head };
+        let asked = |head| Asked {
+            series: "s",
+            folder: &folder,
+            base: "6.12",
+            spec: "6.12",
+            head,
+            tree: head,
+        };
         let seen = |head| match find(&out, &asked(head)) {
             Found::This(v) => Ok(v),
             Found::Other(what) => Err(what),

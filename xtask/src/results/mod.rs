@@ -22,6 +22,8 @@ pub struct Asked<'a> {
     pub folder: &'a Path,
     /// The base's name.
     pub base: &'a str,
+    /// The base, as a command takes it.
+    pub spec: &'a str,
     /// The last commit.
     pub head: Oid,
     /// Its tree.
@@ -36,10 +38,10 @@ pub fn find(
     uses: &BTreeSet<&str>,
     tree_of: &dyn Fn(Oid) -> Option<Oid>,
 ) -> (Results, Vec<String>) {
-    let Asked { series, base, .. } = asked;
+    let Asked { series, spec, .. } = asked;
     let commands = BTreeMap::from([
-        ("check", format!("`cargo xtask check {series} --base {base}`")),
-        ("tests", format!("`cargo xtask test-vm --series {series} --base {base}`")),
+        ("check", format!("`cargo xtask check {series} --base {spec}`")),
+        ("tests", format!("`cargo xtask test-vm --series {series} --base {spec}`")),
     ]);
     let mut stale = Vec::new();
     let mut get = |name: &str, read: &dyn Fn() -> Found| -> Option<Value> {

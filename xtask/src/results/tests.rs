@@ -168,7 +168,7 @@ mod cases {
         let out = t.path().join("out");
         let id = |n: u8| Oid::from_bytes(&[n; 20]).unwrap();
         let (head, tree) = (id(1), id(9));
-        let asked = Asked { series: "s", folder: t.path(), base: "6.12", head, tree };
+        let asked = Asked { series: "s", folder: t.path(), base: "6.12", spec: "6.12", head, tree };
         // Commit 3 is another one with the same tree.
         let tree_of = |commit| (commit == id(3)).then_some(tree);
         let seen = || match find(&out, &asked, &tree_of) {

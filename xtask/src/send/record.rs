@@ -53,6 +53,14 @@ fn place(series: &Path, version: u32) -> PathBuf {
     series.join(FOLDER).join(format!("v{version}"))
 }
 
+/// The highest version that was sent.
+#[must_use]
+pub fn latest(series: &Path) -> Option<u32> {
+    let entries = std::fs::read_dir(series.join(FOLDER)).ok()?;
+    let version = |e: std::fs::DirEntry| e.file_name().to_str()?.strip_prefix('v')?.parse().ok();
+    entries.flatten().filter_map(version).max()
+}
+
 /// The record of a version of the series in folder `series`; `None` when that
 /// version was not sent.
 ///

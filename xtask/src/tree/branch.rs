@@ -35,7 +35,12 @@ pub fn publish(
     if !clone.odb()?.exists(base) {
         return Err(Error::usage(asked())
             .found(format!("the clone does not have the base commit {base}"))
-            .hint("render onto a base of that clone: --base PATH@REV, or fetch the base there"));
+            .hint("render onto a base of that clone: --base PATH@REV")
+            .hint(format!(
+                "or bring the base there: git -C {} fetch {} {base}",
+                path.display(),
+                store.path().display()
+            )));
     }
     let refname = format!("refs/heads/{name}");
     let old = match clone.refname_to_id(&refname) {
