@@ -85,6 +85,29 @@ fn results_of_these_commits_are_in_the_letter() {
     assert!(cover(&host).contains("1 points pass, 12.50."), "{}", cover(&host));
     assert_eq!(host.read(patch), first);
 
+    // What is damaged is told as well, and waits for nobody.
+    let kept = "project/out/check/s/linux/results.json";
+    let whole = host.read(kept);
+    host.put(kept, "{");
+    let (_, err) = generate(&host, 0);
+    assert!(err.contains("results.json is no report of check"), "{err}");
+    std::fs::remove_file(host.path(kept)).unwrap();
+    nix::unistd::mkfifo(&host.path(kept), nix::sys::stat::Mode::S_IRWXU).unwrap();
+    let (_, err) = generate(&host, 0);
+    assert!(err.contains("a FIFO"), "{err}");
+    std::fs::remove_file(host.path(kept)).unwrap();
+    host.put(kept, whole);
+
+    // A base that is gone hides nothing of the others.
+    host.put(
+        "project/series/s/series.toml",
+        SERIES.replace("cover =", "bases = [\"../gone\", \"../linux\"]\ncover ="),
+    );
+    let (out, err) = host.run(&["show", "s"], 0);
+    assert!(out.contains("applies") && err.contains("base ../gone is left out"), "{out}{err}");
+    let (_, err) = host.run(&["generate-series", "s", "--output", "../linked"], 0);
+    assert!(err.contains("of the series' bases, ../gone is left out"), "{err}");
+
     // Another commit: what there is is told, and not used.
     host.put("project/series/s/series.toml", SERIES.replace("int a2", "int a3"));
     let (_, err) = generate(&host, 0);

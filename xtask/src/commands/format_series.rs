@@ -131,7 +131,7 @@ enum OnFaults {
 
 #[derive(Serialize)]
 struct Report {
-    folder: PathBuf,
+    folder: String,
     mails: Vec<String>,
     proved: bool,
     warnings: Vec<String>,
@@ -166,14 +166,14 @@ impl FormatSeries {
             ctx.ui.warn(w);
         }
         let report = Report {
-            folder: self.output.clone(),
+            folder: self.output.display().to_string(),
             mails: mails.into_iter().map(|m| m.file_name).collect(),
             proved: !self.no_proof,
             warnings,
         };
         ctx.ui.result(&report, |w| {
             for name in &report.mails {
-                writeln!(w, "{}", report.folder.join(name).display())?;
+                writeln!(w, "{}", self.output.join(name).display())?;
             }
             Ok(())
         })?;

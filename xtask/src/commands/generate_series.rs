@@ -77,7 +77,7 @@ struct Report {
     patches: Vec<PatchReport>,
     commit: String,
     tree: String,
-    folder: Option<PathBuf>,
+    folder: Option<String>,
     mails: Vec<String>,
     branch: Option<String>,
 }
@@ -232,14 +232,18 @@ impl GenerateSeries {
         check_replaceable(&folder)?;
         filed?.commit()?;
         report.mails = mails.into_iter().map(|m| m.file_name).collect();
-        report.folder = Some(folder);
+        // JSON knows no other bytes than UTF-8.
+        report.folder = Some(folder.display().to_string());
         Ok(report)
     }
 
     fn folder(&self, ctx: &Ctx, series: &Series, base: &Base) -> Result<PathBuf> {
         match &self.output {
-            Some(folder) if self.series.len() == 1 => Ok(folder.clone()),
-            Some(folder) => Ok(folder.join(&series.name)),
+            // Where a link leads to is replaced, not the link.
+            Some(folder) => {
+                let folder = folder.canonicalize().unwrap_or_else(|_| folder.clone());
+                Ok(if self.series.len() == 1 { folder } else { folder.join(&series.name) })
+            }
             None => {
                 let place = ctx.dirs.out()?.join("series").join(&series.name).join(&base.name);
                 Ok(place.join(format!("v{}", series.version)))
@@ -378,8 +382,11 @@ fn file_all(folder: &Path, files: Receiver<(String, Vec<u8>)>) -> Result<atomic:
 
 /// A folder that has anything but mails is not ours to replace.
 fn check_replaceable(folder: &Path) -> Result<()> {
-    if folder.symlink_metadata().is_err() {
-        return Ok(());
+    let Ok(meta) = folder.symlink_metadata() else { return Ok(()) };
+    if !meta.is_dir() {
+        return Err(Error::usage(format!("--output {}", folder.display()))
+            .found("it is there, and no folder")
+            .hint("name a folder, or one that is not there yet"));
     }
     for entry in std::fs::read_dir(folder).at("read", folder)? {
         let name = entry.at("read", folder)?.file_name();
@@ -465,7 +472,7 @@ fn human(w: &mut dyn std::io::Write, r: &Report) -> std::io::Result<()> {
         if let Some(branch) = &r.branch {
             writeln!(w, "  branch  {branch}")?;
         }
-        writeln!(w, "  mails   {} in {}, proved", r.mails.len(), folder.display())?;
+        writeln!(w, "  mails   {} in {}, proved", r.mails.len(), folder)?;
     }
     Ok(())
 }

@@ -53,12 +53,19 @@ impl Ui {
         value: &T,
         human: impl FnOnce(&mut dyn Write) -> io::Result<()>,
     ) -> Result<()> {
+        // Whole before the first byte goes out: half a document is none.
+        let json = match self.format {
+            Format::Human => String::new(),
+            Format::Json => serde_json::to_string_pretty(value).map_err(|e| {
+                Error::host("cannot write the result as JSON")
+                    .found(e.to_string())
+                    .hint("the work is done; --format human tells of it")
+            })?,
+        };
         let mut out = io::BufWriter::new(anstream::AutoStream::auto(io::stdout().lock()));
         let done = match self.format {
             Format::Human => human(&mut out),
-            Format::Json => serde_json::to_writer_pretty(&mut out, value)
-                .map_err(io::Error::from)
-                .and_then(|()| writeln!(out)),
+            Format::Json => writeln!(out, "{json}"),
         };
         match done.and_then(|()| out.flush()) {
             Err(e) if e.kind() != io::ErrorKind::BrokenPipe => {

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use crate::error::{Error, Result};
 use crate::mail::commit::{CommitText, first_line, trim_end};
-use crate::mail::{fixes, mailinfo};
+use crate::mail::{fixes, mailinfo, prove};
 
 /// What to do with a message that a receiver would cut or change (a `---` line,
 /// the beginning of a diff, text that is not UTF-8) or that maintainers send
@@ -156,6 +156,10 @@ pub fn fault(message: &str) -> Option<Fault> {
             let what = "a control character in the subject";
             return found(at, what, "take it out; no header can carry it");
         }
+        if i > 0 && prove::looks_like_a_mail(text.as_bytes()) {
+            let what = "git am takes it for the beginning of another mail";
+            return found(at, what, "reword it, or indent it");
+        }
         if i > 0
             && let Some(why) = mailinfo::ends_message(text.as_bytes())
         {
@@ -227,6 +231,7 @@ mod tests {
             ("net: x\n\na\n--- \n", 4, "ends the message"),
             ("net: x\n\n---\r\n", 3, "ends the message"),
             ("net: x\n\ndiff --git a/x b/x\n", 3, "beginning of the patch"),
+            ("net: x\n\nFrom a Mon Sep 17 00:00:00 2001\n", 3, "another mail"),
             ("net: x\n\nFixes: 0123 (\"x\")\n", 3, "12 digits"),
         ] {
             let found = fault(message);

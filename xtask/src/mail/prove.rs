@@ -124,7 +124,7 @@ pub fn care_needed(commit: &CommitText) -> Vec<String> {
 
 /// Whether git takes a line for the first of a mail: `From `, somewhere a time,
 /// and a year after it.
-fn looks_like_a_mail(line: &[u8]) -> bool {
+pub(super) fn looks_like_a_mail(line: &[u8]) -> bool {
     let Some(rest) = line.strip_prefix(b"From ") else { return false };
     // The last colon is that of the minutes or seconds; digits stand on both sides.
     let Some(colon) = memchr::memrchr(b':', rest) else { return false };

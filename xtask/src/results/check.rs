@@ -12,7 +12,7 @@ use super::{Asked, Found, short};
 use crate::build::inputs::hex;
 use crate::error::{Error, Result};
 use crate::gates::{Gate, Report, Row, Status, accept};
-use crate::host::atomic;
+use crate::host::{atomic, regular};
 
 /// Changes when a reader of the old form could misread the new one.
 const FORM: &str = "kseries-check-results/1";
@@ -43,9 +43,15 @@ fn place(out: &Path, series: &str, base: &str) -> PathBuf {
     out.join("check").join(series).join(base).join("results.json")
 }
 
-fn read(path: &Path) -> Option<Kept> {
-    let kept: Kept = serde_json::from_slice(&std::fs::read(path).ok()?).ok()?;
-    (kept.form == FORM).then_some(kept)
+fn read(path: &Path) -> Result<Option<Kept>> {
+    let Some(bytes) = regular::read_if_there(path)? else { return Ok(None) };
+    let damaged =
+        |why: String| Error::usage(format!("{} is no report of check", path.display())).found(why);
+    let kept: Kept = serde_json::from_slice(&bytes).map_err(|e| damaged(e.to_string()))?;
+    if kept.form == FORM {
+        return Ok(Some(kept));
+    }
+    Err(damaged(format!("its form is {}, not {FORM}", kept.form.escape_debug())))
 }
 
 fn accepted(folder: &Path) -> String {
@@ -59,7 +65,8 @@ fn accepted(folder: &Path) -> String {
 pub fn keep(out: &Path, folder: &Path, commit: &str, sender: &str, report: &Report) -> Result<()> {
     let path = place(out, &report.series, &report.base);
     let accepted = accepted(folder);
-    let older = read(&path).filter(|k| {
+    // What is damaged is made anew.
+    let older = read(&path).ok().flatten().filter(|k| {
         (k.commit.as_str(), k.sender.as_str(), &k.accepted) == (commit, sender, &accepted)
     });
     let mut rows = older.map(|k| k.rows).unwrap_or_default();
@@ -85,7 +92,11 @@ pub fn keep(out: &Path, folder: &Path, commit: &str, sender: &str, report: &Repo
 /// What is kept, for the cover letter of the series in `asked`.
 pub(super) fn find(out: &Path, asked: &Asked<'_>) -> Found {
     let path = place(out, asked.series, asked.base);
-    let Some(kept) = read(&path) else { return Found::Nothing };
+    let kept = match read(&path) {
+        Ok(Some(kept)) => kept,
+        Ok(None) => return Found::Nothing,
+        Err(e) => return Found::Other(e.to_string()),
+    };
     let head = asked.head.to_string();
     if kept.commit != head {
         return Found::Other(format!(

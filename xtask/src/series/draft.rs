@@ -4,6 +4,8 @@
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
+use fd_lock::RwLock;
+
 use crate::error::{Error, IoContext as _, Result};
 use crate::host::atomic::Staging;
 use crate::host::paths::stay_below;
@@ -31,6 +33,7 @@ impl Draft {
     /// written.
     pub fn begin(project: &Path, name: &str) -> Result<Draft> {
         check_name(name)?;
+        sweep(project, name)?;
         check_free(project, name)?;
         let staging = Staging::begin(project)?;
         let draft = Draft { project: project.to_owned(), name: name.to_owned(), staging };
@@ -110,6 +113,13 @@ impl Draft {
             }
         }
         check_free(&self.project, &self.name)?;
+        // Two folders cannot take their places at once. Until both have, the first
+        // says that it is of no use alone.
+        let [templates, _] = self.folders();
+        let mark = self.staging.path().join(&templates).join(UNFINISHED);
+        // Locked while this process lives: what nobody holds is of a killed one.
+        let mut alive = RwLock::new(File::create(&mark).at("create", &mark)?);
+        let _held = alive.try_write().at("lock", &mark)?;
         let mut placed: Vec<PathBuf> = Vec::new();
         for folder in self.folders() {
             let (from, to) = (self.staging.path().join(&folder), self.project.join(&folder));
@@ -128,6 +138,8 @@ impl Draft {
             }
             placed.push(to);
         }
+        let mark = self.project.join(templates).join(UNFINISHED);
+        fs::remove_file(&mark).at("remove", &mark)?;
         Ok(files)
     }
 }
@@ -146,6 +158,24 @@ pub fn check_name(name: &str) -> Result<()> {
     Err(Error::usage(format!("a series named \"{}\"", name.escape_default()))
         .found(format!("it names a folder: letters, digits, - and _, at most {LONGEST} of them"))
         .hint("choose one such as cpumap-gro"))
+}
+
+/// In `templates/NAME` until `series/NAME` is there as well.
+const UNFINISHED: &str = ".unfinished";
+
+/// Removes what a killed run left of the series; one that came to its end but for
+/// the mark is whole.
+fn sweep(project: &Path, name: &str) -> Result<()> {
+    let templates = project.join("templates").join(name);
+    let mark = templates.join(UNFINISHED);
+    let Ok(file) = File::open(&mark) else { return Ok(()) };
+    if RwLock::new(file).try_write().is_err() {
+        return Ok(());
+    }
+    if project.join("series").join(name).symlink_metadata().is_ok() {
+        return fs::remove_file(&mark).at("remove", &mark);
+    }
+    fs::remove_dir_all(&templates).at("remove", &templates)
 }
 
 fn check_free(project: &Path, name: &str) -> Result<()> {
@@ -186,6 +216,25 @@ mod tests {
         draft.template("b/c.msg", b"y").unwrap();
         assert_eq!(draft.commit().unwrap(), ["series/a/series.toml", "templates/a/b/c.msg"]);
         assert!(!entries(t.path()).iter().any(|n| n.contains(".writing-")));
+    }
+
+    #[test]
+    fn what_a_killed_run_left_is_swept() {
+        let t = tempfile::tempdir().unwrap();
+        let half = t.path().join("templates/a");
+        fs::create_dir_all(&half).unwrap();
+        fs::write(half.join("x.msg"), "x").unwrap();
+        assert!(Draft::begin(t.path(), "a").is_err(), "a user's own");
+        fs::write(half.join(UNFINISHED), "").unwrap();
+        let draft = Draft::begin(t.path(), "a").unwrap();
+        draft.series_file("series.toml", b"x").unwrap();
+        draft.template("b.msg", b"y").unwrap();
+        draft.commit().unwrap();
+        assert_eq!(entries(&half), ["b.msg"]);
+        // Both were there already.
+        fs::write(half.join(UNFINISHED), "").unwrap();
+        assert!(Draft::begin(t.path(), "a").is_err());
+        assert_eq!(entries(&half), ["b.msg"]);
     }
 
     #[test]

@@ -71,12 +71,22 @@ fn stays_below(root: &Path, path: &Path) -> Result<()> {
         .hint("copy the file into the templates folder"))
 }
 
+/// No source file of the kernel has more than this by far, in bytes; one that has
+/// would be rendered for longer than anybody waits.
+const LARGEST: u64 = 32 << 20;
+
 /// Reads a template; `None` when there is none of that name.
 ///
 /// # Errors
 /// As [`find`], and when it cannot be read or is no UTF-8.
 pub fn read(project: &Path, series: &str, name: &str) -> Result<Option<(PathBuf, String)>> {
     let Some(path) = find(project, series, name)? else { return Ok(None) };
+    let size = path.metadata().map_or(0, |m| m.len());
+    if size > LARGEST {
+        return Err(Error::usage(format!("template {}", path.display()))
+            .found(format!("it has {} MiB", size >> 20))
+            .hint(format!("a template has at most {} MiB", LARGEST >> 20)));
+    }
     let bytes = regular::read(&path)?;
     match String::from_utf8(bytes) {
         Ok(text) => Ok(Some((path, text))),

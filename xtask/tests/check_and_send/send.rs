@@ -81,6 +81,9 @@ fn red_gates_stop_it() {
     assert_eq!(code(&out), 1, "{}", talk(&out));
     assert!(talk(&out).contains("checkpatch 2:"), "{}", talk(&out));
     assert!(s.sent().is_empty());
+    // What would be refused is no success of trying it.
+    let out = s.send(&["--dry-run"]).output().unwrap();
+    assert_eq!(code(&out), 1, "{}", talk(&out));
     let out = s.send(&["--yes", "--force"]).output().unwrap();
     assert_eq!((code(&out), s.sent().len()), (0, 3), "{}", talk(&out));
 }

@@ -52,6 +52,8 @@ fn names_that_are_taken_or_leave_the_folder_are_refused() {
     assert!(talk.contains("git config --global user.name"), "{talk}");
     host.run(&["new-series", "c", "--author", "joe@x"], 2);
     host.run(&["new-series", "c", "--title", "a\nb", ME[0], ME[1]], 2);
+    let (_, talk) = host.run(&["new-series", "c", "--base", "6.13", ME[0], ME[1]], 2);
+    assert!(talk.contains("no base \"6.13\""), "{talk}");
     assert_eq!(host.files("project"), before);
     let hidden = |e: fs::DirEntry| e.file_name().to_string_lossy().starts_with('.');
     assert!(!fs::read_dir(host.path("project")).unwrap().any(|e| hidden(e.unwrap())));
