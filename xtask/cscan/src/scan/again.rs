@@ -8,7 +8,9 @@
 
 use std::ops::Range;
 
+use super::directive::Conditionals;
 use super::{Branch, Item, ItemKind, Scan, Scanner};
+use crate::lex::{Language, tokens};
 
 /// What [`scan`](super::scan) finds in `src`, given what it `found` in `old`.
 #[must_use]
@@ -16,20 +18,31 @@ pub fn rescan(old: &[u8], found: &Scan, src: &[u8]) -> Scan {
     let above = same_above(old, src);
     let below =
         same_below(old.get(above..).unwrap_or_default(), src.get(above..).unwrap_or_default());
-    let joints = joints(old, found);
+    // An edit of the guard itself, or above it, is scanned as if there were none.
+    let guard = guard(old, found).filter(|guard| guard.directive.end <= above);
+    let joints = joints(old, found, guard);
     // The last joint whose line, and the line below, are as they were.
     let begin = joints.iter().rev().find_map(|&joint| {
         let rest = old.get(joint..above)?;
         let line = memchr::memchr(b'\n', rest)?;
         rest.get(..line)?.iter().all(u8::is_ascii_whitespace).then_some((joint, joint + line + 1))
     });
-    let (kept, from) = begin.unwrap_or((0, 0));
     let mut scanner = Scanner::new(src);
+    let (kept, from) = begin.unwrap_or((0, 0));
+    if let Some(guard) = guard
+        && begin.is_some()
+    {
+        scanner.conditionals = Conditionals::within(guard);
+    }
     let mut met = None;
     let same_from = src.len() - below;
     scanner.run(from, |scanner, token| {
         let at = token.end;
-        if at < same_from || !scanner.is_fresh() {
+        let is_joint = match guard {
+            Some(guard) => scanner.is_between() && scanner.conditionals.is_only(guard),
+            None => scanner.is_fresh(),
+        };
+        if at < same_from || !is_joint {
             return false;
         }
         // The same distance from the end.
@@ -46,7 +59,14 @@ pub fn rescan(old: &[u8], found: &Scan, src: &[u8]) -> Scan {
     let above = found.branches.iter().take_while(|b| b.directive.start < kept);
     all.branches.extend(above.cloned());
     all.items.extend(between.items);
-    all.branches.extend(between.branches);
+    // The guard's branch is in both.
+    let twice = usize::from(guard.is_some() && begin.is_some());
+    if let (Some(first), 1) = (between.branches.first(), twice)
+        && let Some(guard) = all.branches.first_mut()
+    {
+        guard.clone_from(first);
+    }
+    all.branches.extend(between.branches.into_iter().skip(twice));
     if let Some((joint, at)) = met {
         let moved = |r: &Range<usize>| r.start - joint + at..r.end - joint + at;
         let items = found.items.iter().filter(|i| i.span.start >= joint);
@@ -66,14 +86,28 @@ pub fn rescan(old: &[u8], found: &Scan, src: &[u8]) -> Scan {
             body: moved(&b.body),
             group: moved(&b.group),
         }));
+        if let (Some(old), Some(guard)) = (guard, all.branches.first_mut()) {
+            guard.body.end = old.body.end - joint + at;
+            guard.group.end = old.group.end - joint + at;
+        }
     }
     all
 }
 
-/// Where an item ends by itself, outside of every conditional: there the scanner
-/// was between items.
-fn joints(src: &[u8], found: &Scan) -> Vec<usize> {
-    let mut groups = found.branches.iter().map(|b| &b.group).peekable();
+/// The branch that nearly all of a header stands in: the first one, which nothing but
+/// comments stands before, and which has no `#else`.
+fn guard<'f>(src: &[u8], found: &'f Scan) -> Option<&'f Branch> {
+    let guard = found.branches.first()?;
+    let alone = found.branches.iter().filter(|b| b.group == guard.group).count() == 1;
+    let begins = || tokens(src, 0..guard.directive.start, Language::C).is_empty();
+    (alone && begins()).then_some(guard)
+}
+
+/// Where an item ends by itself, outside of every conditional but the guard: there
+/// the scanner was between items.
+fn joints(src: &[u8], found: &Scan, guard: Option<&Branch>) -> Vec<usize> {
+    let skipped = usize::from(guard.is_some());
+    let mut groups = found.branches.iter().skip(skipped).map(|b| &b.group).peekable();
     let mut last_end = 0;
     let mut out: Vec<usize> = Vec::with_capacity(found.items.len());
     for item in &found.items {
@@ -84,6 +118,7 @@ fn joints(src: &[u8], found: &Scan) -> Vec<usize> {
         let ends = end.checked_sub(1).and_then(|at| src.get(at));
         if matches!(item.kind, ItemKind::Macro | ItemKind::Include)
             || end <= last_end
+            || guard.is_some_and(|guard| guard.body.end < end)
             || !matches!(ends, Some(b';' | b'}'))
         {
             continue;
@@ -209,11 +244,38 @@ mod tests {
         both(&plain, &plain);
     }
 
+    #[test]
+    fn what_is_no_guard() {
+        // An item that goes on behind the guard.
+        let crossing = "#ifndef H\n*/int f(void)\n{\n}\nM(x)\n#endif\nint y;\n";
+        both(crossing, crossing);
+        both(crossing, &crossing.replace("y;", "z;"));
+        // A brace that is open before it.
+        let open = "{\n#ifdef X\nint f(void)\n{\n\treturn g(1);\n}\nEXPORT_SYMBOL(f);\n";
+        both(&format!("{open}enum {{ A }};\n"), &format!("{open}#else\nenum {{ A }};\n"));
+        let guarded = format!("#ifndef H\n#define H\n{}#endif\n", "int f(void);\n".repeat(9));
+        both(&guarded, &guarded.replacen("void", "int x", 4));
+        both(&guarded, &guarded.replacen("#ifndef H", "#ifndef I", 1));
+        both(&guarded, &guarded.replace("#endif", "#else\n#endif"));
+    }
+
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(3000))]
         #[test]
         fn as_a_whole_scan(a in text(), b in text(), c in text(), d in text()) {
             both(&format!("{a}{b}{d}"), &format!("{a}{c}{d}"));
+        }
+
+        #[test]
+        fn in_a_guard(
+            above in proptest::sample::select(vec!["", "/* SPDX */\n\n", "int x;\n", "(", "extern \"C\" {\n"]),
+            open in proptest::sample::select(vec!["#ifndef H\n#define H\n", "#if 1\n", "#ifndef H\n"]),
+            a in text(), b in text(), c in text(), d in text(),
+            end in proptest::sample::select(vec!["#endif\n", "#endif /* H */\nint y;\n", "#else\n#endif\n", ""]),
+        ) {
+            both(&format!("{above}{open}{a}{b}{d}{end}"), &format!("{above}{open}{a}{c}{d}{end}"));
+            both(&format!("{above}{a}{b}{d}{end}"), &format!("{above}{open}{a}{b}{d}{end}"));
+            both(&format!("{above}{open}{a}{b}{d}{end}"), &format!("{above}{a}{b}{d}"));
         }
 
         #[test]

@@ -130,7 +130,26 @@ impl<S> Default for Conditionals<S> {
     }
 }
 
-impl<S: Clone> Conditionals<S> {
+impl<S: Clone + Default> Conditionals<S> {
+    /// In the branch that a header's guard opens, at the beginning of the file.
+    pub(super) fn within(guard: &Branch) -> Self {
+        let mut all = Conditionals::default();
+        all.open(guard.directive.clone(), guard.condition.clone(), &S::default());
+        all
+    }
+
+    /// Whether this branch is open, and nothing else.
+    pub(super) fn is_only(&self, guard: &Branch) -> bool {
+        match self.open.as_slice() {
+            [group] => {
+                group.start == guard.directive.start
+                    && group.first == guard.condition
+                    && group.branches.len() == 1
+            }
+            _ => false,
+        }
+    }
+
     /// Where in the conditionals a token stands: equal for two tokens in the same
     /// branch of the same conditional.
     pub(super) fn place(&self) -> (usize, usize) {

@@ -204,8 +204,12 @@ impl<'s> Scanner<'s> {
     /// Between items, outside of conditionals: what follows is scanned as if the
     /// file began here.
     fn is_fresh(&self) -> bool {
+        self.is_between() && self.conditionals.is_empty()
+    }
+
+    fn is_between(&self) -> bool {
         let State { pending, braces, parens } = &self.state;
-        pending.is_none() && *braces == 0 && *parens == 0 && self.conditionals.is_empty()
+        pending.is_none() && *braces == 0 && *parens == 0
     }
 
     fn directive(&mut self, tokens: &[Token]) {
