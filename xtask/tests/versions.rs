@@ -252,7 +252,10 @@ fn a_series_is_rendered_on_top_of_what_it_needs() {
     let args = ["-v2", "--range-diff=one-v1..two-v1", "one-v1..two-v2"];
     host.git(&["branch", "-f", "one-v1", "two-v1~1"]);
     let git = host.git(&[&["format-patch", "--stdout", "--base=main"], &args[..]].concat());
-    assert_eq!(block(&host.mails()[0].1), block(&git));
+    // Older ones put the diffstat elsewhere.
+    if xtask::host::tools::git_is_at_least(2, 44).unwrap() {
+        assert_eq!(block(&host.mails()[0].1), block(&git));
+    }
 
     // What the cover sums up is this series' alone.
     let four = ONE

@@ -37,10 +37,10 @@ pub fn write(
     rendering.cover.with(&results)
 }
 
-/// As [`write`], and what it uses must be there.
+/// As [`write()`], and what it uses must be there.
 ///
 /// # Errors
-/// As [`write`]; names the command that brings what is not there.
+/// As [`write()`]; names the command that brings what is not there.
 pub fn whole(
     ctx: &Ctx,
     repo: &Repository,

@@ -25,7 +25,7 @@ pub enum Need {
 #[derive(Clone, Copy, Debug)]
 pub struct Tool {
     /// The program's name on PATH, a header's path below /usr/include, the
-    /// absolute path of a file, or `python3: MODULE`.
+    /// absolute path of a file, `python3: MODULE`, or `git: COMMAND`.
     pub name: &'static str,
     /// What it is needed for.
     pub needed_for: &'static str,
@@ -68,6 +68,9 @@ pub const TOOLS: &[Tool] = &[
     tool("sparse", "check", "sparse", Need::Ci),
     tool("curl", "bases by URL", "curl", Need::Ci),
     tool("xz", "tests of archives", "xz-utils", Need::Ci),
+    tool("bzip2", "tests of archives", "bzip2", Need::Ci),
+    tool("zstd", "tests of archives", "zstd", Need::Ci),
+    tool("git: send-email", "send", "git-email", Need::Ci),
     tool("vng", "guests, virtme-ng", "virtme-ng", Need::Optional),
     tool("spatch", "Coccinelle edits", "coccinelle", Need::Optional),
     tool("b4", "mail proofs", "b4", Need::Optional),
@@ -108,6 +111,8 @@ pub fn survey(wanted: impl Fn(&Found) -> bool) -> Vec<Found> {
 fn find(t: &Tool) -> Found {
     let path = if let Some(module) = t.name.strip_prefix("python3: ") {
         python_module(module)
+    } else if let Some(command) = t.name.strip_prefix("git: ") {
+        git_command(command)
     } else if t.name.starts_with('/') {
         Some(PathBuf::from(t.name)).filter(|p| p.exists())
     } else if t.name.ends_with(".h") {
@@ -138,6 +143,14 @@ fn python_module(module: &str) -> Option<PathBuf> {
     let script = format!("import {module}; print({module}.__path__[0])");
     let out = Cmd::new("python3").args(["-c", &script]).timeout(Duration::from_secs(10)).output();
     out.ok().filter(|o| o.ok()).map(|o| PathBuf::from(o.text()))
+}
+
+/// Distributions package some of git's commands apart.
+#[must_use]
+pub fn git_command(command: &str) -> Option<PathBuf> {
+    let out = Cmd::new("git").arg("--exec-path").timeout(Duration::from_secs(10)).output();
+    let folder = out.ok().filter(|o| o.ok()).map(|o| PathBuf::from(o.text()))?;
+    Some(folder.join(format!("git-{command}"))).filter(|p| p.exists())
 }
 
 /// Asks each found program for its version.

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
 use crate::host::process::{Cmd, Stream};
+use crate::host::tools;
 use crate::mail::Person;
 
 /// How the mails go out.
@@ -110,12 +111,12 @@ pub fn deliverable(person: &Person) -> Result<()> {
 /// # Errors
 /// When it is missing.
 pub fn ready() -> Result<()> {
-    let out = Cmd::new("git").arg("--exec-path").run()?;
-    if Path::new(&out.text()).join("git-send-email").exists() {
+    tools::need("git")?;
+    if tools::git_command("send-email").is_some() {
         return Ok(());
     }
     Err(Error::host("git send-email is needed for this")
-        .found(format!("it is not in {}", out.text()))
+        .found("this git has no such command")
         .hint("apt-get install git-email"))
 }
 

@@ -105,6 +105,10 @@ fn warnings_tell_what_git_am_changes() {
         ("J. \"Q\" Hack\\er", "x"),
         ("J. Hacker.", "x"),
     ] {
+        // Older ones took dots at the ends of a name for crud.
+        if author.ends_with('.') && !xtask::host::tools::git_is_at_least(2, 44).unwrap() {
+            continue;
+        }
         let (repo, base) = with_file("a\n");
         repo.write("file", "b\n");
         let commit = repo.commit_as(&format!("{author} <a@example.org>"), subject);
