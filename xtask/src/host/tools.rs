@@ -71,6 +71,8 @@ pub const TOOLS: &[Tool] = &[
     tool("bzip2", "tests of archives", "bzip2", Need::Ci),
     tool("zstd", "tests of archives", "zstd", Need::Ci),
     tool("git: send-email", "send", "git-email", Need::Ci),
+    // git-email only recommends it, and does not work without.
+    tool("/usr/share/perl5/Mail/Address.pm", "send", "libmailtools-perl", Need::Ci),
     tool("vng", "guests, virtme-ng", "virtme-ng", Need::Optional),
     tool("spatch", "Coccinelle edits", "coccinelle", Need::Optional),
     tool("b4", "mail proofs", "b4", Need::Optional),

@@ -117,7 +117,7 @@ pub fn ready() -> Result<()> {
     }
     Err(Error::host("git send-email is needed for this")
         .found("this git has no such command")
-        .hint("apt-get install git-email"))
+        .hint("apt-get install git-email libmailtools-perl"))
 }
 
 /// A setting of the user's, as git reads it in `folder`.
