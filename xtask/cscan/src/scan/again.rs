@@ -8,6 +8,8 @@
 
 use std::ops::Range;
 
+use linewise::{same_begin, same_end};
+
 use super::directive::Conditionals;
 use super::{Branch, Item, ItemKind, Scan, Scanner};
 use crate::lex::{Language, tokens};
@@ -15,9 +17,9 @@ use crate::lex::{Language, tokens};
 /// What [`scan`](super::scan) finds in `src`, given what it `found` in `old`.
 #[must_use]
 pub fn rescan(old: &[u8], found: &Scan, src: &[u8]) -> Scan {
-    let above = same_above(old, src);
+    let above = same_begin(old, src);
     let below =
-        same_below(old.get(above..).unwrap_or_default(), src.get(above..).unwrap_or_default());
+        same_end(old.get(above..).unwrap_or_default(), src.get(above..).unwrap_or_default());
     // An edit of the guard itself, or above it, is scanned as if there were none.
     let guard = guard(old, found).filter(|guard| guard.directive.end <= above);
     let joints = joints(old, found, guard);
@@ -151,35 +153,6 @@ impl Scan {
         }
         out
     }
-}
-
-/// Compared in steps: a byte at a time would cost as much as scanning.
-const STEPS: [usize; 3] = [1024, 32, 1];
-
-fn same_above(a: &[u8], b: &[u8]) -> usize {
-    let mut same = 0;
-    for step in STEPS {
-        while let (Some(x), Some(y)) = (a.get(same..same + step), b.get(same..same + step))
-            && x == y
-        {
-            same += step;
-        }
-    }
-    same
-}
-
-fn same_below(a: &[u8], b: &[u8]) -> usize {
-    let (mut x, mut y) = (a, b);
-    for step in STEPS {
-        while let (Some((above, p)), Some((above_too, q))) = (
-            x.len().checked_sub(step).map(|at| x.split_at(at)),
-            y.len().checked_sub(step).map(|at| y.split_at(at)),
-        ) && p == q
-        {
-            (x, y) = (above, above_too);
-        }
-    }
-    a.len() - x.len()
 }
 
 #[cfg(test)]
