@@ -1,5 +1,5 @@
 //! New Kconfig symbols: help text for what a user is asked, and no use of a
-//! symbol that nothing defines.
+//! symbol that nothing defines; and the objects that Makefiles are given.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::LazyLock;
@@ -9,7 +9,7 @@ use regex::Regex;
 
 use super::diff::{Change, Deed};
 use super::submission::text;
-use super::{Finding, Gate, Row, Submission};
+use super::{Finding, Gate, Row, Submission, objects};
 use crate::error::Result;
 
 /// One row a patch that defines or uses symbols.
@@ -30,6 +30,9 @@ pub fn check(s: &Submission) -> Result<Vec<Row>> {
                     found.extend(entry.judge(&name, &c.path));
                 }
             }
+        }
+        for c in p.changes.iter().filter(|c| c.deed != Deed::Deleted) {
+            found.extend(objects::without_source(s.repo, p.after, c)?);
         }
         let used: BTreeMap<String, String> = p.changes.iter().flat_map(uses).collect();
         if !used.is_empty() {

@@ -13,6 +13,7 @@ pub mod kconfig;
 pub mod kernel_doc;
 pub mod maintainers;
 pub mod message;
+pub mod objects;
 pub mod recipients;
 pub mod report;
 pub mod run;

@@ -1,0 +1,172 @@
+//! Objects that a patch adds to a Makefile: each is made of something.
+
+use git2::{Oid, Repository};
+
+use super::Finding;
+use super::diff::Change;
+use super::submission::text;
+use crate::error::Result;
+
+/// Whether a changed file lists objects the way kbuild does. The Makefiles of user space
+/// programs have rules of their own.
+fn is_kbuild(c: &Change) -> bool {
+    let name = c.file_name();
+    let user_space = ["tools/", "scripts/", "Documentation/"];
+    (name == "Makefile" || name == "Kbuild" || name.starts_with("Makefile."))
+        && !user_space.iter().any(|u| c.path.starts_with(u))
+}
+
+/// Objects in the added lines of a Makefile for which the tree has neither a source nor a
+/// list of parts.
+///
+/// # Errors
+/// When the tree cannot be read.
+pub fn without_source(repo: &Repository, tree: Oid, c: &Change) -> Result<Vec<Finding>> {
+    let mut found = Vec::new();
+    if !is_kbuild(c) {
+        return Ok(found);
+    }
+    let makefile = text(repo, tree, &c.path)?;
+    let folder = c.path.rsplit_once('/').map_or("", |(folder, _)| folder);
+    for (number, line) in &c.added {
+        for object in objects(line) {
+            if !is_composed(&makefile, object) && !has_source(repo, tree, folder, object)? {
+                let why = format!(
+                    "{object} is added, and there is no {}",
+                    join(folder, &format!("{}.c", stem(object)))
+                );
+                found.push(Finding::new(
+                    "object-without-source",
+                    format!("{}:{number}", c.path),
+                    why,
+                ));
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// The objects that a line lists: `obj-$(CONFIG_X) += a.o b.o`, or what continues such a line.
+fn objects(line: &str) -> impl Iterator<Item = &str> {
+    let line = line.split('#').next().unwrap_or_default();
+    let values = match line.split_once('=') {
+        // A recipe or a target is none of ours, nor is what only some objects get.
+        Some((name, values)) if lists_objects(name) => values,
+        Some(_) => "",
+        None if line.contains(':') || line.starts_with('\t') && line.contains('$') => "",
+        None => line,
+    };
+    let plain = |w: &&str| {
+        w.strip_suffix(".o").is_some_and(|stem| {
+            let odd = |c: char| !(c.is_ascii_alphanumeric() || "_-+./".contains(c));
+            !stem.is_empty() && !stem.contains(odd) && !stem.contains("..")
+        })
+    };
+    values.split_whitespace().filter(plain)
+}
+
+/// `obj-y +`, `obj-$(CONFIG_X) :`, `core-objs +`, `core-$(CONFIG_X) +`.
+fn lists_objects(name: &str) -> bool {
+    let name = name.trim_end_matches([':', '+', '?', ' ', '\t']).trim_start();
+    let Some((_, kind)) = name.rsplit_once('-').filter(|(of, _)| !of.is_empty()) else {
+        return name.starts_with("obj-");
+    };
+    matches!(kind, "y" | "m" | "objs") || name.contains("-$(")
+}
+
+fn stem(object: &str) -> &str {
+    object.strip_suffix(".o").unwrap_or(object)
+}
+
+/// Whether the Makefile says what the object is made of: `a-y`, `a-objs`, `a-$(…)`, or a rule.
+fn is_composed(makefile: &str, object: &str) -> bool {
+    let stem = stem(object);
+    let lists = ["-y", "-m", "-objs", "-$("].map(|kind| format!("{stem}{kind}"));
+    makefile.lines().map(str::trim_start).any(|line| {
+        lists.iter().any(|list| line.starts_with(list.as_str()))
+            || line.split_once(':').is_some_and(|(targets, _)| {
+                targets.split_whitespace().any(|t| {
+                    let target = t.strip_prefix("$(obj)/").unwrap_or(t);
+                    target == object
+                        || target.strip_prefix(stem).is_some_and(|e| e.starts_with('.'))
+                })
+            })
+    })
+}
+
+/// Whether the tree has a file of the object's name, whatever it is compiled or generated from.
+fn has_source(repo: &Repository, tree: Oid, folder: &str, object: &str) -> Result<bool> {
+    let path = join(folder, stem(object));
+    let (folder, name) = path.rsplit_once('/').unwrap_or(("", &path));
+    let root = repo.find_tree(tree)?;
+    let folder = if folder.is_empty() {
+        root
+    } else {
+        match root.get_path(std::path::Path::new(folder)) {
+            Ok(entry) => match entry.to_object(repo)?.into_tree() {
+                Ok(tree) => tree,
+                Err(_) => return Ok(false),
+            },
+            Err(e) if e.code() == git2::ErrorCode::NotFound => return Ok(false),
+            Err(e) => return Err(e.into()),
+        }
+    };
+    let of_it = |entry: git2::TreeEntry<'_>| {
+        let rest = entry.name_bytes().strip_prefix(name.as_bytes()).map(<[u8]>::to_vec);
+        rest.is_some_and(|rest| rest.starts_with(b"."))
+    };
+    Ok(folder.iter().any(of_it))
+}
+
+fn join(folder: &str, name: &str) -> String {
+    if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gates::testing::Repo;
+
+    #[test]
+    fn every_object_is_made_of_something() {
+        let r = Repo::new();
+        for (makefile, want) in [
+            ("obj-$(CONFIG_A) += a.o\n", &[][..]),
+            ("obj-$(CONFIG_A) += gone.o\n", &["gone.o"]),
+            ("obj-y += a.o \\\n\tgone.o sub/b.o\n", &["gone.o"]),
+            ("obj-y += a.o gone.o # lost.o\n", &["gone.o"]),
+            ("obj-m := core.o\ncore-y := a.o gone.o\n", &["gone.o"]),
+            ("obj-m := core.o\ncore-$(CONFIG_A) += a.o\n", &[]),
+            ("obj-m := core.o\ncore-objs := asm.o table.o\n", &[]),
+            ("obj-y += made.o\n$(obj)/made.c: $(src)/a.c\n\tcp $< $@\n", &[]),
+            ("obj-y += sub/\nobj-y += $(x).o\n", &[]),
+            ("CFLAGS_gone.o = -O1\nKCOV_INSTRUMENT_gone.o := n\n", &[]),
+            ("obj-y += ../a.o\n", &[]),
+            ("all: gone.o\n\tld $(X) gone.o\n", &[]),
+            (".o = .o\n-y = gone.o\n", &[]),
+        ] {
+            let s = r.submission(
+                &[("net/a.c", "1\n")],
+                &[(
+                    "p",
+                    "net: x\n",
+                    &[
+                        ("net/Makefile", makefile),
+                        ("net/a.c", "1\n"),
+                        ("net/asm.S", "1\n"),
+                        ("net/sub/b.c", "1\n"),
+                        ("net/table.asn1", "1\n"),
+                        ("tools/Makefile", "obj-y += gone.o\n"),
+                    ],
+                )],
+            );
+            let p = s.patches.first().unwrap();
+            let mut found = Vec::new();
+            for c in &p.changes {
+                found.extend(without_source(&r.repo, p.after, c).unwrap());
+            }
+            let named: Vec<&str> = found.iter().filter_map(|f| f.text.split(' ').next()).collect();
+            assert_eq!(named, want, "{makefile}");
+        }
+    }
+}
