@@ -7,6 +7,7 @@ use clap::{Args, ValueEnum as _};
 use super::material::{Material, What};
 use crate::cli::{Ctx, Outcome};
 use crate::error::{Error, Result};
+use crate::gates::accept::{self, Accept};
 use crate::gates::run::{Bench, in_short, run};
 use crate::gates::{Gate, Report, Row, Status, Submission};
 use crate::recipients::Recipients;
@@ -57,6 +58,9 @@ impl Check {
         keep(ctx, &material, &report)?;
         self.judge_letter(ctx, &mut material, &gates, &mut report)?;
         ctx.ui.result(&report, |w| report.human(w))?;
+        for idle in idle(&material.accepted.accept, &report) {
+            ctx.ui.note(&idle);
+        }
         if self.fast && self.gate.is_empty() {
             ctx.ui.note(&compilers_left_out("without --fast"));
         }
@@ -104,6 +108,33 @@ impl Check {
         }
         Ok(())
     }
+}
+
+/// Accepted findings that nothing in the report is: perhaps mended since, or misspelt.
+fn idle(accepted: &[Accept], report: &Report) -> Vec<String> {
+    let judged = |a: &&Accept| {
+        let mut rows = report.rows.iter().filter(|r| r.gate.name() == a.gate).peekable();
+        rows.peek().is_some() && rows.all(|r| r.status != Status::Skipped)
+    };
+    let found = |a: &Accept| {
+        let rows = report.rows.iter().filter(|r| r.gate.name() == a.gate);
+        rows.flat_map(|r| r.findings.iter().map(move |f| (r, f))).any(|(r, f)| {
+            f.accepted.as_deref() == Some(&a.why)
+                && f.rule == a.rule
+                && a.patch.as_ref().is_none_or(|p| *p == r.subject)
+        })
+    };
+    let idle = accepted.iter().filter(judged).filter(|a| !found(a));
+    idle.map(|a| {
+        let of = a.patch.as_ref().map_or_else(String::new, |p| format!(" of {p}"));
+        format!(
+            "{} accepts {} of {}{of}, and on this base there is no such finding",
+            accept::FILE,
+            a.rule,
+            a.gate
+        )
+    })
+    .collect()
 }
 
 /// Keeps rows for the cover letter.
@@ -162,4 +193,48 @@ pub fn judge(
         left_out: material.left_out.clone(),
         seconds: begun.elapsed().as_secs_f64(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gates::Finding;
+
+    #[test]
+    fn acceptances_of_nothing_are_told() {
+        let accept = |patch: Option<&str>, rule: &str| Accept {
+            gate: "checkpatch".into(),
+            patch: patch.map(str::to_owned),
+            rule: rule.into(),
+            text: None,
+            why: "it is right here".into(),
+        };
+        let finding = |rule: &str| Finding {
+            accepted: Some("it is right here".into()),
+            ..Finding::new(rule, None, "x")
+        };
+        let row = |found| Row::of(Gate::Checkpatch, "a", "", found);
+        let report = |rows| Report {
+            series: "s".into(),
+            base: "6.12".into(),
+            base_commit: String::new(),
+            left_out: Vec::new(),
+            rows,
+            seconds: 0.0,
+        };
+        let accepted = [accept(None, "LONG"), accept(Some("b"), "LONG"), accept(None, "LNOG")];
+        let told = idle(&accepted, &report(vec![row(vec![finding("LONG")])]));
+        assert_eq!(
+            told,
+            [
+                "checks.toml accepts LONG of checkpatch of b, and on this base there is no such finding",
+                "checks.toml accepts LNOG of checkpatch, and on this base there is no such finding"
+            ]
+        );
+        // Of a gate that did not run, or not on each patch, nothing is known.
+        let skipped = Row::skipped(Gate::Checkpatch, "b", "no perl");
+        for rows in [vec![], vec![row(vec![finding("LONG")]), skipped]] {
+            assert!(idle(&accepted, &report(rows)).is_empty());
+        }
+    }
 }
