@@ -176,6 +176,25 @@ fn the_range_diff_is_against_what_was_sent() {
     assert!(err.contains("is not in the store"), "{err}");
 }
 
+#[test]
+fn what_is_probably_not_meant_is_told() {
+    let host = One::new();
+    let (_, talk) = host.generate("one", &[], 0);
+    assert!(!talk.contains("warning"), "{talk}");
+    host.send("one", 1);
+    let (_, talk) = host.generate("one", &[], 0);
+    let told = "v1 was sent on 2024-11-29T12:00:00Z, and these are not those mails";
+    assert!(talk.contains(told) && talk.contains("what is new is v2"), "{talk}");
+
+    // The base is a stable release, which the maintainer of net-next does not apply to.
+    for (list, wanted) in [("net-next", true), ("6.12.y", false), ("stable 6.12", false)] {
+        host.series("one", &format!("list = \"{list}\"\n{ONE}"));
+        let (_, talk) = host.generate("one", &["-v", "2"], 0);
+        let told = format!("the subjects say {list}, and Linux 6.12.3");
+        assert_eq!(talk.contains(&told), wanted, "{talk}");
+    }
+}
+
 const SIGNED: &str = "Signed-off-by: Björn Töpel <bjorn@example.org>";
 
 /// A series of one patch that replaces a line; `more` stands above its patch.

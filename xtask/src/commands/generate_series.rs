@@ -206,7 +206,7 @@ impl GenerateSeries {
         let mut input =
             series_mail::input(store.repo(), series, rendering, content, self.rfc, self.resend)?;
         input.range_diff = self.previous.of_series(store, series, rendering.onto, &commits)?;
-        for remark in series_mail::remarks(&input, rendering) {
+        for remark in series_mail::remarks(series, &input, rendering) {
             ctx.ui.warn(&format!("{}: {remark}", series.name));
         }
         let (files, to_file) = channel();

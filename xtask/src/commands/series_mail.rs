@@ -10,7 +10,7 @@ use crate::mail::{
 use crate::render::{Below, Rendering};
 use crate::send::record;
 use crate::series::{Series, model, skeleton, templates};
-use crate::tree::Oid;
+use crate::tree::{Base, Oid};
 
 /// The mails of `rendering`; `commits` are its commits, in `repo`, and `letter` the
 /// text of its cover letter, if it has one.
@@ -138,9 +138,10 @@ pub fn faults<'m>(
 }
 
 /// What is probably not meant in mails of a series that could be sent as they are:
-/// texts of the skeleton, a version of which nobody hears what changed.
+/// texts of the skeleton, a version of which nobody hears what changed, or that was sent
+/// already, a stable release under the name of a maintainer's tree.
 #[must_use]
-pub fn remarks(input: &MailInput<'_>, rendering: &Rendering) -> Vec<String> {
+pub fn remarks(series: &Series, input: &MailInput<'_>, rendering: &Rendering) -> Vec<String> {
     let letter = input.cover.iter().flat_map(|c| [&c.subject, &c.body]);
     let letter = letter.flat_map(|text| skeleton::left_in(text).map(|p| ("cover letter", p)));
     let messages = rendering.patches.iter();
@@ -153,7 +154,35 @@ pub fn remarks(input: &MailInput<'_>, rendering: &Rendering) -> Vec<String> {
     if let Some(version) = unexplained(input) {
         all.push(format!("v{version} has no [[changelog]] entry: nobody is told what changed"));
     }
+    all.extend(sent_before(series, input));
+    all.extend(stable_base(series, &rendering.base));
     all
+}
+
+/// The mails of a version that was sent are other ones: what was sent stays as it is.
+fn sent_before(series: &Series, input: &MailInput<'_>) -> Option<String> {
+    let version = input.prefix.version;
+    // A record that cannot be read is the business of who needs it.
+    let sent = record::load(&series.folder(), version).ok().flatten()?;
+    let when = sent.meta.sent_at;
+    Some(format!(
+        "v{version} was sent on {when}, and these are not those mails: `cargo xtask send {} --resend` \
+         sends them once more; what is new is v{}",
+        series.name,
+        version.saturating_add(1)
+    ))
+}
+
+/// Whoever reads the name of a tree in the brackets applies the mails to that tree.
+fn stable_base(series: &Series, base: &Base) -> Option<String> {
+    let list = series.list.as_deref()?;
+    let of_stable = list.contains("stable") || list.starts_with(|c: char| c.is_ascii_digit());
+    (base.version.patch > 0 && !of_stable).then(|| {
+        format!(
+            "the subjects say {list}, and Linux {} is a stable release: to send them, render on {list}",
+            base.version
+        )
+    })
 }
 
 /// The message id in an archive's address, or the id itself.

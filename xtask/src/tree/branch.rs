@@ -8,6 +8,9 @@ use git2::{ErrorCode, ObjectType, Oid, Repository};
 use crate::error::{Error, Result};
 use crate::tree::store::Store;
 
+/// The longest name of a file, without the `.lock` that git puts behind it, in bytes.
+const LONGEST: usize = 255 - ".lock".len();
+
 /// Puts the commits from `base` (left out) to `head` into the clone at `path` and
 /// makes `name` point to `head`. A branch that is there is only replaced with
 /// `force`, and never one that is checked out.
@@ -31,6 +34,12 @@ pub fn publish(
         return Err(Error::usage(asked())
             .found("git does not take this name")
             .hint("`git check-ref-format --branch NAME` tells what is wrong with it"));
+    }
+    // Each part of the name is a file, and is locked by one with `.lock` behind it.
+    if let Some(part) = name.split('/').find(|part| part.len() > LONGEST) {
+        return Err(Error::usage(asked())
+            .found(format!("a part of the name has {} bytes, and files {LONGEST}", part.len()))
+            .hint("take a shorter name"));
     }
     if !clone.odb()?.exists(base) {
         return Err(Error::usage(asked())

@@ -272,6 +272,8 @@ fn a_branch_is_made_in_the_clone_and_not_replaced_unless_forced() {
     }
     let (_, err) = host.generate(&["--branch", "a..b"], 2);
     assert!(err.contains("does not take this name"), "{err}");
+    let (_, err) = host.generate(&["--branch", &format!("a/{}", "b".repeat(251))], 2);
+    assert!(err.contains("251 bytes") && err.contains("mend:"), "{err}");
 }
 
 #[test]
