@@ -81,17 +81,26 @@ fn short(path: &Path) -> String {
 
 /// A file's bytes; archives serve them compressed.
 pub(super) fn read(path: &Path) -> Result<Vec<u8>> {
+    let refused = || Error::usage(format!("cannot import {}", path.display()));
+    let meta = path.metadata().at("read", path)?;
+    if !meta.is_file() {
+        return Err(refused().found("it is no regular file").hint("copy its content into a file"));
+    }
     let file = fs::File::open(path).at("open", path)?;
     let mut bytes = Vec::new();
     file.take(LARGEST).read_to_end(&mut bytes).at("read", path)?;
     if bytes.starts_with(&[0x1f, 0x8b]) {
         let mut plain = Vec::new();
         let mut reader = flate2::read::MultiGzDecoder::new(bytes.as_slice()).take(LARGEST);
-        reader.read_to_end(&mut plain).at("decompress", path)?;
+        reader.read_to_end(&mut plain).map_err(|e| {
+            refused()
+                .found(format!("it is compressed, and damaged: {e}"))
+                .hint("take it from the archive once more")
+        })?;
         bytes = plain;
     }
     if u64::try_from(bytes.len()).unwrap_or(u64::MAX) >= LARGEST {
-        return Err(Error::usage(format!("cannot import {}", path.display()))
+        return Err(refused()
             .found("it is larger than 1 GiB")
             .hint("give the mails of one thread"));
     }

@@ -29,7 +29,7 @@ pub use incoming::Incoming;
 
 use crate::error::{Error, Result};
 use crate::host::ui::Ui;
-use crate::mail::{Date, Person};
+use crate::mail::{Date, Person, body};
 use crate::render::{self, RenderOptions, Rendering, Verdict};
 use crate::series::draft::Draft;
 use crate::tree::{Base, Oid, Store};
@@ -89,6 +89,7 @@ pub fn import(
         None => wish.change_id.to_owned(),
     };
     drop_odd_dates(&mut incoming, &mut warnings);
+    warnings.extend(incoming.patches.iter().filter_map(unmailable));
     let names = write::names(incoming.patches.iter().map(incoming::IncomingPatch::subject));
     let Some(author) = author(&incoming) else {
         return Err(Error::usage("an import without patches"));
@@ -162,6 +163,20 @@ fn date(incoming: &Incoming, now: jiff::Timestamp) -> Result<Date> {
         Some(date) => Ok(date),
         None => Date::new(now.as_second(), 0),
     }
+}
+
+/// What keeps a message from being mailed. It is imported as it is, and whoever renders it
+/// would hear of it only then.
+fn unmailable(patch: &incoming::IncomingPatch) -> Option<String> {
+    let fault = body::fault(&patch.message)?;
+    Some(format!(
+        "{}: its message cannot be mailed as it is: line {}: {}: {}; {}",
+        patch.label,
+        fault.line,
+        fault.text.escape_debug(),
+        fault.what,
+        fault.mend
+    ))
 }
 
 /// Takes out dates that no series can have: git has none before 1970.

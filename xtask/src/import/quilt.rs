@@ -1,10 +1,10 @@
 //! A quilt stack as a source: a folder with a `series` file that lists patches.
 
-use std::fs;
 use std::path::Path;
 
-use crate::error::{Error, IoContext as _, Result};
+use crate::error::{Error, Result};
 use crate::host::paths::stay_below;
+use crate::host::regular;
 use crate::mail::apply::patches;
 use crate::mail::mailinfo::{self, Options};
 use crate::mail::{Date, Person, mime};
@@ -21,7 +21,7 @@ use super::mails::named;
 /// When a patch is not there, cannot be read, or has no author.
 pub fn read(folder: &Path, author: Option<&Person>) -> Result<Incoming> {
     let list = folder.join("series");
-    let text = fs::read_to_string(&list).at("read", &list)?;
+    let text = regular::text_if_there(&list)?.unwrap_or_default();
     let mut incoming = Incoming { version: 1, ..Incoming::default() };
     for (i, line) in text.lines().enumerate() {
         // A comment begins with a blank before it.
@@ -43,6 +43,11 @@ pub fn read(folder: &Path, author: Option<&Person>) -> Result<Incoming> {
         }
         let below = stay_below(name, "patch").map_err(|e| e.context(place().asked()))?;
         let path = folder.join(below);
+        if !path.exists() {
+            return Err(place()
+                .found(format!("there is no {}", path.display()))
+                .hint("put the patch there, or take its line out"));
+        }
         let bytes = super::mails::read(&path)?;
         incoming.patches.push(patch(&bytes, name, strip, author)?);
     }

@@ -69,6 +69,9 @@ impl Source {
         });
         match split {
             Some((path, range)) => Ok(Source::Range(path, range)),
+            None if path.exists() => Err(asked()
+                .found("it is neither a file nor a folder")
+                .hint("copy its content into a file")),
             None => Err(asked()
                 .found("there is no file or folder of this name")
                 .hint(format!("name {FORMS}"))),

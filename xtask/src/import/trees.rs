@@ -28,7 +28,14 @@ pub fn after_each(
     let mut out = Vec::new();
     for patch in patches {
         let next = match &patch.content {
-            Content::Tree(tree) => *tree,
+            Content::Tree(after) => {
+                let e = submodule(store, tree, *after)?;
+                e.map_or(
+                    Ok(()),
+                    |e| Err(e.context(format!("{} cannot be imported", patch.label))),
+                )?;
+                *after
+            }
             Content::Files(files) => {
                 let mut merged = Vec::new();
                 let next = apply(store, tree, files, &mut merged).map_err(|e| {
@@ -133,6 +140,20 @@ fn apply(store: &Store, tree: Oid, files: &[FilePatch], merged: &mut Vec<String>
         edit.write(&path, plain, bytes)?;
     }
     edit.finish()
+}
+
+/// What is wrong where a submodule differs between two trees.
+fn submodule(store: &Store, before: Oid, after: Oid) -> Result<Option<Error>> {
+    let repo = store.repo();
+    let (before, after) = (repo.find_tree(before)?, repo.find_tree(after)?);
+    let diff = repo.diff_tree_to_tree(Some(&before), Some(&after), None)?;
+    let sides = diff.deltas().flat_map(|d| {
+        [d.old_file(), d.new_file()].map(|f| (f.mode(), f.path_bytes().map(<[u8]>::to_vec)))
+    });
+    let mut links = sides.filter(|(mode, _)| *mode == git2::FileMode::Commit);
+    Ok(links
+        .next()
+        .map(|(_, path)| odd_mode(&String::from_utf8_lossy(&path.unwrap_or_default()), 0o160_000)))
 }
 
 fn odd_mode(path: &str, mode: u32) -> Error {

@@ -70,6 +70,14 @@ fn collect(headers: &[Header], body: &[u8], depth: usize, out: &mut Vec<u8>) -> 
     };
     let kind = value("Content-Type");
     if let Some(boundary) = parameter(&kind, "boundary").filter(|_| depth < DEEPEST) {
+        // A patch has lines of dashes too: what stands between such boundaries nobody can tell.
+        if boundary.bytes().all(|c| c == b'-') {
+            return Err(Error::usage("cannot read a mail")
+                .found(format!(
+                    "the boundary of its parts is \"{boundary}\", as lines of a patch begin"
+                ))
+                .hint("save its parts as text"));
+        }
         for part in parts(body, boundary.as_bytes()) {
             let (headers, body) = split_part(part);
             collect(&headers, body, depth + 1, out)?;
@@ -233,6 +241,11 @@ mod tests {
         assert_eq!(text(&headers, body).unwrap(), b"\xc3\xb6\n---\n\xf6\n");
         let (headers, body) = split(b"Content-Type: text/plain; charset=klingon\n\n\xf6\n");
         assert!(text(&headers, body).is_err());
+        for dashes in ["", "-", "----"] {
+            let mail = format!("Content-Type: multipart/mixed; boundary=\"{dashes}\"\n\n--- a/f\n");
+            let (headers, body) = split(mail.as_bytes());
+            assert!(text(&headers, body).is_err(), "{dashes}");
+        }
     }
 
     #[test]

@@ -45,6 +45,15 @@ fn mails_that_hold_no_whole_patch() {
             mail("[PATCH] net: x", "Content-Type: text/plain; charset=klingon\n", "ä\n"),
             &["klingon"],
         ),
+        (
+            // Between such boundaries would be half of the diff.
+            mail(
+                "[PATCH] net: x",
+                "Content-Type: multipart/mixed; boundary=\"--\"\n",
+                &format!("----\n\n{text}\n------"),
+            ),
+            &["the boundary of its parts is \"--\""],
+        ),
         ("no mail at all".into(), &["does not begin with headers"]),
     ] {
         refused(&host, &mbox, &[], 2, why);
@@ -79,6 +88,40 @@ fn patches_that_do_not_apply() {
     );
     let module = "diff --git a/m b/m\nnew file mode 160000\n--- /dev/null\n+++ b/m\n@@ -0,0 +1 @@\n+Subproject commit 0123456789012345678901234567890123456789\n";
     refused(&host, &m(module), &[], 2, &["no submodules"]);
+    // The same by a commit, which says it by a tree.
+    let link = "160000,0123456789012345678901234567890123456789,m";
+    host.git("linux", &["update-index", "--add", "--cacheinfo", link]);
+    host.git("linux", &["commit", "-q", "-m", "net: m\n\nWhy."]);
+    let (_, talk) = host.run(&["import-series", "a", "--from", "../linux@HEAD^..HEAD"], 2);
+    for part in ["m has mode 160000", "no submodules", "net: m"] {
+        assert!(talk.contains(part), "{part}: {talk}");
+    }
+    assert!(host.files("project").is_empty());
+}
+
+#[test]
+fn sources_that_are_damaged() {
+    let host = kernel();
+    let talk_of =
+        |from: &str| host.run(&["import-series", "a", "--from", from, "--base", "../linux"], 2).1;
+    // The first bytes of a gzip stream, and no more.
+    host.put("t.mbox.gz", [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 0x4b]);
+    let talk = talk_of("../t.mbox.gz");
+    assert!(talk.contains("compressed, and damaged") && talk.contains("mend:"), "{talk}");
+    assert!(talk_of("/dev/null").contains("neither a file nor a folder"));
+    host.put("quilt/series", "here.patch\ngone.patch\n");
+    host.put("quilt/here.patch", format!("From: J <j@x.org>\nSubject: net: x\n\n{DIFF}"));
+    let talk = talk_of("../quilt");
+    assert!(talk.contains("quilt/series:2") && talk.contains("gone.patch"), "{talk}");
+}
+
+#[test]
+fn a_message_that_cannot_be_mailed_is_told_at_once() {
+    let host = kernel();
+    host.change("doc/gone.txt", "gone", "here", "doc: x\n\nWhy.\n---\nMore.");
+    let range = ["import-series", "a", "--from", "../linux@HEAD^..HEAD"];
+    let (_, talk) = host.run(&range, 0);
+    assert!(talk.contains("cannot be mailed as it is: line 4: ---: git am ends"), "{talk}");
 }
 
 #[test]
