@@ -199,6 +199,7 @@ pub fn judge(
 mod tests {
     use super::*;
     use crate::gates::Finding;
+    use crate::gates::testing::report;
 
     #[test]
     fn acceptances_of_nothing_are_told() {
@@ -214,14 +215,6 @@ mod tests {
             ..Finding::new(rule, None, "x")
         };
         let row = |found| Row::of(Gate::Checkpatch, "a", "", found);
-        let report = |rows| Report {
-            series: "s".into(),
-            base: "6.12".into(),
-            base_commit: String::new(),
-            left_out: Vec::new(),
-            rows,
-            seconds: 0.0,
-        };
         let accepted = [accept(None, "LONG"), accept(Some("b"), "LONG"), accept(None, "LNOG")];
         let told = idle(&accepted, &report(vec![row(vec![finding("LONG")])]));
         assert_eq!(

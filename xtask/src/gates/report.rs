@@ -213,16 +213,11 @@ impl Finding {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::gates::testing;
 
     fn report(rows: Vec<Row>) -> Report {
-        Report {
-            series: "s".into(),
-            base: "6.12".into(),
-            base_commit: String::new(),
-            rows,
-            left_out: vec![("old".into(), "absorbed".into())],
-            seconds: 1.0,
-        }
+        let left_out = vec![("old".into(), "absorbed".into())];
+        Report { left_out, ..testing::report(rows) }
     }
 
     #[test]

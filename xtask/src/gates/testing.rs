@@ -1,8 +1,8 @@
-//! Small repositories for the gates' tests.
+//! Small repositories and reports for the gates' tests.
 
 use git2::{Oid, Repository, Signature};
 
-use super::{Patch, Submission};
+use super::{Patch, Report, Row, Submission};
 use crate::mail::Person;
 
 /// A repository in a folder of its own.
@@ -100,4 +100,16 @@ pub fn commit(repo: &Repository, tree: Oid, parent: Option<Oid>, message: &str) 
     let parents: Vec<&git2::Commit> = parent.iter().collect();
     let tree = repo.find_tree(tree).unwrap();
     repo.commit(None, &jane, &jane, message, &tree, &parents).unwrap()
+}
+
+/// A report of these rows.
+pub fn report(rows: Vec<Row>) -> Report {
+    Report {
+        series: "s".into(),
+        base: "6.12".into(),
+        base_commit: "b".into(),
+        rows,
+        left_out: Vec::new(),
+        seconds: 1.0,
+    }
 }

@@ -198,19 +198,9 @@ fn view(kept: &Kept) -> Value {
 mod tests {
     use super::*;
     use crate::gates::Finding;
+    use crate::gates::testing::report;
     use crate::render::cover::{CHECK, GATES};
     use git2::Oid;
-
-    fn report(rows: Vec<Row>) -> Report {
-        Report {
-            series: "s".into(),
-            base: "6.12".into(),
-            base_commit: "b".into(),
-            rows,
-            left_out: Vec::new(),
-            seconds: 0.0,
-        }
-    }
 
     #[test]
     fn rows_are_of_their_commit_and_renewed_by_gate() {
