@@ -153,7 +153,8 @@ impl GenerateSeries {
         let project = ctx.dirs.project()?;
         let mut all = Vec::new();
         for name in &self.series {
-            let mut series = series::load(project, name)?;
+            let mut series =
+                series::load(project, name).map_err(|e| self.previous.explain(name, e))?;
             if let Some(version) = self.reroll_count {
                 series.version = version;
             }

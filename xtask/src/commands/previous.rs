@@ -25,6 +25,16 @@ pub struct Previous {
 }
 
 impl Previous {
+    /// Tells of a version that was taken for a series: `--range-diff v1`.
+    pub fn explain(&self, name: &str, e: Error) -> Error {
+        let version = name.strip_prefix('v').is_some_and(|n| n.parse::<u32>().is_ok());
+        if version && self.range_diff == Some(None) {
+            e.hint(format!("for the version: --range-diff={name}"))
+        } else {
+            e
+        }
+    }
+
     /// Compares the commits of a rendered series.
     ///
     /// # Errors

@@ -2,6 +2,7 @@
 //! of files, and the plan is executed as commits in the store.
 
 pub mod below;
+mod braces;
 pub mod cocci;
 pub mod cover;
 pub mod deed;

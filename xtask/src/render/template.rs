@@ -16,7 +16,7 @@ use crate::series::templates;
 use crate::series::version::Version;
 
 use super::cover::{self, Cover, Draft};
-use super::filters;
+use super::{braces, filters};
 
 // Tera's names are ASCII; Unicode's classes are large to compile.
 static ASSIGNED: LazyLock<Option<Regex>> =
@@ -290,6 +290,7 @@ impl<'s> Templates<'s> {
             }
         }
         for document in documents {
+            braces::check(document)?;
             self.check_members(document)?;
         }
         Ok(())
@@ -338,7 +339,10 @@ pub(super) fn error(sources: &BTreeMap<String, Document>, name: &str, e: &tera::
         let document = sources.get(report.filename());
         let document = document.or_else(|| sources.get(name));
         match document {
-            Some(d) => d.error(report.span().range.clone(), report.message()),
+            Some(d) => {
+                let span = report.span().range.clone();
+                braces::hint(d.error(span.clone(), report.message()), &d.text, span.start)
+            }
             None => Error::usage(format!("template {name}: {}", report.message())),
         }
     };

@@ -192,6 +192,9 @@ impl Checker<'_> {
         let error = self
             .source
             .error_at(path, format!("no template \"{file}\" in templates/{}/", self.series));
+        if file.contains(|c: char| c.is_whitespace() || "(){};=\"".contains(c)) {
+            return Err(error.hint("it names a file; the text itself is { text = \"…\" }"));
+        }
         let names = templates::names(self.project, self.series);
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         Err(self.with_near(error, file, &names, "there are"))

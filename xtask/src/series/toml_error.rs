@@ -26,9 +26,28 @@ impl Document {
                         None => error.hint(format!("known here: {}", known.join(", "))),
                     }
                 }
-                None => self.error(span, e.message()),
+                None => {
+                    let quoted = self.breaks_off_a_text(span.start);
+                    let error = self.error(span, e.message());
+                    if quoted {
+                        error.hint(
+                            "a text with quotes stands in '…', or over several lines in '''…'''; \
+                             in \"…\" each of them is \\\"",
+                        )
+                    } else {
+                        error
+                    }
+                }
             }
         })
+    }
+
+    /// Whether what is wrong at `at` follows right behind a closing quote: then the text may go
+    /// on there.
+    fn breaks_off_a_text(&self, at: usize) -> bool {
+        let before = self.text.get(..at).unwrap_or_default();
+        let next = self.text.get(at..).and_then(|t| t.chars().next());
+        before.ends_with('"') && next.is_some_and(|c| !c.is_whitespace() && c != '"')
     }
 
     /// A failure that points to `span`.
@@ -89,6 +108,17 @@ mod tests {
         for (text, asked) in cases {
             let e = Document::new("s", text).parse_toml::<RawSeries>().unwrap_err();
             assert_eq!(e.asked(), asked, "{text}");
+            assert!(e.hints().is_empty(), "{text}");
+        }
+    }
+
+    #[test]
+    fn quotes_within_quotes_are_told_how_to_write() {
+        for text in
+            ["title = \"printk(\"a\");\"\n", "[[patch]]\nmessage = { text = \"printk(\"a\");\" }\n"]
+        {
+            let e = Document::new("s", text).parse_toml::<RawSeries>().unwrap_err();
+            assert!(e.hints().iter().any(|h| h.contains("'…'")), "{text}: {e}");
         }
     }
 }

@@ -270,8 +270,10 @@ fn a_branch_is_made_in_the_clone_and_not_replaced_unless_forced() {
         let (_, err) = host.generate(&["--branch", name], 2);
         assert!(err.contains(&format!("there is a branch {other};")), "{err}");
     }
-    let (_, err) = host.generate(&["--branch", "a..b"], 2);
-    assert!(err.contains("does not take this name"), "{err}");
+    for name in ["a..b", "@", "HEAD"] {
+        let (_, err) = host.generate(&["--branch", name], 2);
+        assert!(err.contains("does not take this name"), "{err}");
+    }
     let (_, err) = host.generate(&["--branch", &format!("a/{}", "b".repeat(251))], 2);
     assert!(err.contains("251 bytes") && err.contains("mend:"), "{err}");
 }

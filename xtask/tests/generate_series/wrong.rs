@@ -9,6 +9,21 @@ fn bad_input_is_told_with_its_place_and_leaves_nothing() {
         ("title =", "tittle =", "series/two/series.toml:2:1: unknown key `tittle`"),
         ("insert-before = \"init.c\"", "insert-before = \"inti.c\"", "did you mean \"init.c\"?"),
         (
+            "insert-before = \"init.c\"",
+            "insert-before = \"int b;\"",
+            "the text itself is { text = \"…\" }",
+        ),
+        (
+            "insert-before = \"init.c\"",
+            "insert-before = { text = \"int b[] = {{0}};\" }",
+            "mend:  braces of C need a blank between them",
+        ),
+        (
+            "insert-before = \"init.c\"",
+            "insert-before = { text = \"int b[] = {{}};\" }",
+            "mend:  braces of C need a blank between them",
+        ),
+        (
             "file = \"net/n.c\"\ncreate",
             "file = \"../n.c\"\ncreate",
             "it leaves its folder with \"..\"",
@@ -74,6 +89,8 @@ fn bad_input_is_told_with_its_place_and_leaves_nothing() {
     assert!(err.contains("did you mean \"two\"?"), "{err}");
     let (_, err) = host.run(&["generate-series", "two", "--base", "../nowhere"], 2);
     assert!(err.contains("nowhere"), "{err}");
+    let talk = host.run(&["generate-series", "two", "--range-diff", "v1"], 2).1;
+    assert!(talk.contains("--range-diff=v1"), "{talk}");
     let (_, err) = host.generate(&["--with", "moree"], 2);
     assert!(err.contains("optional there: more"), "{err}");
     assert!(host.products().is_empty());
