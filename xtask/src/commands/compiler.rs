@@ -117,6 +117,11 @@ impl<'c> SeriesCompiler<'c> {
         Ok(config)
     }
 
+    fn has_kunit(&self, commit: Oid) -> bool {
+        let tree = self.kernel.store.repo().find_commit(commit).and_then(|c| c.tree());
+        tree.is_ok_and(|t| t.get_path(std::path::Path::new("lib/kunit/Kconfig")).is_ok())
+    }
+
     fn label(&self, label: &str) -> String {
         format!("{}+{}:{label}", self.kernel.base.name, self.name)
     }
@@ -170,6 +175,10 @@ impl Compiler for SeriesCompiler<'_> {
             r.kconfig = Some("allmodconfig".into());
             r.default_fragments = false;
             r.kconfig_add = vec!["WERROR=n".into()];
+            if self.has_kunit(commit) {
+                // Tests of built-in code need it built in, and would not be compiled at all.
+                r.kconfig_add.push("KUNIT=y".into());
+            }
             r.make_vars = vec![("W".into(), "1".into())];
             if sparse {
                 r.make_vars.push(("C".into(), "1".into()));

@@ -6,7 +6,7 @@ use git2::Oid;
 
 use super::diff::Deed;
 use super::submission::file;
-use super::{Finding, Gate, Row, Submission};
+use super::{Finding, Gate, Row, Submission, makefile};
 use crate::build::{Diagnostic, Severity, Stage, compare};
 use crate::error::Result;
 
@@ -68,20 +68,37 @@ fn builds(s: &Submission<'_>, compiler: &dyn Compiler, arch: &str) -> Result<Vec
     Ok(rows)
 }
 
-/// The objects that a tree has of the sources that the series touches, and how
-/// many of those sources no kernel of `arch` is made of.
-fn objects(s: &Submission<'_>, tree: Oid, arch: &str) -> Result<(Vec<String>, usize)> {
-    let (mut objects, mut elsewhere) = (Vec::new(), 0);
+/// What is compiled of the sources that the series touches.
+#[derive(Default)]
+struct Objects {
+    /// The objects.
+    objects: Vec<String>,
+    /// How many sources no kernel of the architecture is made of.
+    elsewhere: usize,
+    /// How many sources no Makefile lists: other sources include them, and make would
+    /// compile them alone, without what stands before them there.
+    included: usize,
+}
+
+/// The objects that a tree has of the sources that the series touches.
+fn objects(s: &Submission<'_>, tree: Oid, arch: &str) -> Result<Objects> {
+    let mut all = Objects::default();
     let changes = s.patches.iter().flat_map(|p| &p.changes);
     for c in changes.filter(|c| c.deed != Deed::Deleted && c.has_extension(&["c", "S"])) {
         let Some((stem, _)) = c.path.rsplit_once('.') else { continue };
         let object = format!("{stem}.o");
-        if objects.contains(&object) || file(s.repo, tree, &c.path)?.is_none() {
+        if all.objects.contains(&object) || file(s.repo, tree, &c.path)?.is_none() {
             continue;
         }
-        if is_of_kernel(&c.path, arch) { objects.push(object) } else { elsewhere += 1 }
+        if !is_of_kernel(&c.path, arch) {
+            all.elsewhere += 1;
+        } else if makefile::lists(s.repo, tree, &object)? {
+            all.objects.push(object);
+        } else {
+            all.included += 1;
+        }
     }
-    Ok((objects, elsewhere))
+    Ok(all)
 }
 
 /// Whether a source can be part of a kernel of `arch`.
@@ -111,9 +128,8 @@ fn warnings(
     let mut rows = Vec::new();
     let mut before = said(s, compiler, arch, s.base, s.base_tree, "base")?;
     for p in &s.patches {
-        let (objects, elsewhere) = objects(s, p.after, arch)?;
         let after = said(s, compiler, arch, p.commit, p.after, &p.name)?;
-        let detail = detail(arch, objects.len(), elsewhere);
+        let detail = detail(arch, &objects(s, p.after, arch)?);
         let row = match (&before, &after) {
             (_, Attempt::Broken(why)) => {
                 let found = vec![Finding::new("does-not-build", None, why.clone())];
@@ -138,9 +154,15 @@ fn warnings(
     Ok(rows)
 }
 
-fn detail(arch: &str, objects: usize, elsewhere: usize) -> String {
-    let objects = format!("{arch}, {objects} object{}", if objects == 1 { "" } else { "s" });
-    if elsewhere == 0 { objects } else { format!("{objects}, {elsewhere} files not of the kernel") }
+fn detail(arch: &str, all: &Objects) -> String {
+    let counted = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
+    let mut detail = format!("{arch}, {}", counted(all.objects.len(), "object"));
+    for (n, what) in [(all.elsewhere, "not of the kernel"), (all.included, "included by others")] {
+        if n > 0 {
+            detail.push_str(&format!(", {} {what}", counted(n, "file")));
+        }
+    }
+    detail
 }
 
 fn said(
@@ -151,7 +173,7 @@ fn said(
     tree: Oid,
     label: &str,
 ) -> Result<Attempt> {
-    let (objects, _) = objects(s, tree, arch)?;
+    let Objects { objects, .. } = objects(s, tree, arch)?;
     if objects.is_empty() {
         return Ok(Attempt::Built(Vec::new()));
     }
@@ -225,15 +247,27 @@ mod tests {
         }
     }
 
+    const MAKEFILE: &str = "obj-y += a.o\nobj-$(CONFIG_B) += b.o\n";
+
     fn run(gate: Gate, answers: Vec<(&'static str, Attempt)>) -> (Vec<Row>, Vec<String>) {
         let r = Repo::new();
         let s = r.submission(
-            &[("net/a.c", "1\n"), ("net/h.h", "1\n"), ("tools/t.c", "1\n")],
+            &[
+                ("net/a.c", "1\n"),
+                ("net/h.h", "1\n"),
+                ("tools/t.c", "1\n"),
+                ("net/Makefile", MAKEFILE),
+            ],
             &[
                 (
                     "one",
                     "net: x\n",
-                    &[("net/a.c", "2\n"), ("net/h.h", "1\n"), ("tools/t.c", "2\n")],
+                    &[
+                        ("net/a.c", "2\n"),
+                        ("net/h.h", "1\n"),
+                        ("tools/t.c", "2\n"),
+                        ("net/Makefile", MAKEFILE),
+                    ],
                 ),
                 (
                     "two",
@@ -243,6 +277,8 @@ mod tests {
                         ("net/h.h", "2\n"),
                         ("tools/t.c", "2\n"),
                         ("net/b.c", "1\n"),
+                        ("net/in_b.c", "1\n"),
+                        ("net/Makefile", MAKEFILE),
                     ],
                 ),
             ],
@@ -273,7 +309,9 @@ mod tests {
         let seen: Vec<_> = rows.iter().map(|r| (r.subject.as_str(), r.status)).collect();
         assert_eq!(seen, [("one", Status::Failed), ("two", Status::Passed)]);
         assert_eq!(rows[0].findings[0].place.as_deref(), Some("net/a.c:3"));
-        assert_eq!(rows[0].detail, "x86_64, 1 object, 1 files not of the kernel");
+        assert_eq!(rows[0].detail, "x86_64, 1 object, 1 file not of the kernel");
+        let detail = "x86_64, 2 objects, 1 file not of the kernel, 1 file included by others";
+        assert_eq!(rows[1].detail, detail);
         let (rows, _) = run(Gate::Sparse, answers());
         let seen: Vec<_> = rows.iter().map(|r| r.status).collect();
         assert_eq!(seen, [Status::Passed, Status::Failed]);

@@ -9,7 +9,7 @@ use regex::Regex;
 
 use super::diff::{Change, Deed};
 use super::submission::text;
-use super::{Finding, Gate, Row, Submission, objects};
+use super::{Finding, Gate, Row, Submission, makefile};
 use crate::error::Result;
 
 /// One row a patch that defines or uses symbols.
@@ -32,7 +32,7 @@ pub fn check(s: &Submission) -> Result<Vec<Row>> {
             }
         }
         for c in p.changes.iter().filter(|c| c.deed != Deed::Deleted) {
-            found.extend(objects::without_source(s.repo, p.after, c)?);
+            found.extend(makefile::without_source(s.repo, p.after, c)?);
         }
         let used: BTreeMap<String, String> = p.changes.iter().flat_map(uses).collect();
         if !used.is_empty() {

@@ -159,6 +159,7 @@ fn sources(step: Step) -> &'static [&'static str] {
         "build/",
         "gates/accept.rs",
         "gates/compile.rs",
+        "gates/makefile.rs",
         "kconfigs/",
         "commands/compiler.rs",
         "commands/kernel.rs",

@@ -1,4 +1,5 @@
-//! Objects that a patch adds to a Makefile: each is made of something.
+//! Objects in Makefiles: each that a patch adds is made of something, and make is only
+//! told to make those that are listed.
 
 use git2::{Oid, Repository};
 
@@ -44,6 +45,27 @@ pub fn without_source(repo: &Repository, tree: Oid, c: &Change) -> Result<Vec<Fi
         }
     }
     Ok(found)
+}
+
+/// Whether a Makefile of the tree lists the object `net/core/dev.o`: the one beside it, or one
+/// of a folder above, by its path from there.
+///
+/// # Errors
+/// When the tree cannot be read.
+pub fn lists(repo: &Repository, tree: Oid, object: &str) -> Result<bool> {
+    let mut folder = object;
+    while let Some(at) = folder.rfind('/') {
+        folder = object.get(..at).unwrap_or_default();
+        let name = object.get(at + 1..).unwrap_or_default();
+        for file in ["Makefile", "Kbuild"] {
+            let text = text(repo, tree, &join(folder, file))?;
+            let mut lines = text.lines().map(|l| l.split('#').next().unwrap_or_default());
+            if lines.any(|l| l.split_whitespace().any(|word| word == name)) {
+                return Ok(true);
+            }
+        }
+    }
+    Ok(false)
 }
 
 /// The objects that a line lists: `obj-$(CONFIG_X) += a.o b.o`, or what continues such a line.
@@ -126,6 +148,31 @@ fn join(folder: &str, name: &str) -> String {
 mod tests {
     use super::*;
     use crate::gates::testing::Repo;
+
+    #[test]
+    fn make_is_told_of_what_is_listed() {
+        let r = Repo::new();
+        let tree = crate::gates::testing::tree(
+            &r.repo,
+            &[
+                ("net/Makefile", "obj-y += a.o \\\n\tsub/b.o # c.o\n"),
+                ("net/core/Kbuild", "dev-$(CONFIG_X) += d.o\n"),
+                ("net/core/in_d.c", "1\n"),
+            ],
+        );
+        for (object, want) in [
+            ("net/a.o", true),
+            ("net/sub/b.o", true),
+            ("net/b.o", false),
+            ("net/c.o", false),
+            ("net/core/d.o", true),
+            ("net/core/in_d.o", false),
+            ("other/a.o", false),
+            ("a.o", false),
+        ] {
+            assert_eq!(lists(&r.repo, tree, object).unwrap(), want, "{object}");
+        }
+    }
 
     #[test]
     fn every_object_is_made_of_something() {
