@@ -35,7 +35,10 @@ void need(int err, const char *what);
 void redirect_all(__u32 mode, int prog);
 void redirect_none(void);
 
-/* One stream; its wire packets per skb, or a negative value if it broke. */
+/*
+ * Wire packets per skb of one stream, or of the last of some if those before
+ * it were inconclusive; a negative value if it broke.
+ */
 double packets_per_skb(const char *what);
 
 /* How many packets per skb are one, how many are many; what is asked for. */
