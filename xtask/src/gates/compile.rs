@@ -75,8 +75,8 @@ struct Objects {
     objects: Vec<String>,
     /// How many sources no kernel of the architecture is made of.
     elsewhere: usize,
-    /// How many sources no Makefile lists: other sources include them, and make would
-    /// compile them alone, without what stands before them there.
+    /// How many sources others include: make would compile them alone, without what
+    /// stands before them there.
     included: usize,
 }
 
@@ -92,10 +92,10 @@ fn objects(s: &Submission<'_>, tree: Oid, arch: &str) -> Result<Objects> {
         }
         if !is_of_kernel(&c.path, arch) {
             all.elsewhere += 1;
-        } else if makefile::lists(s.repo, tree, &object)? {
-            all.objects.push(object);
-        } else {
+        } else if makefile::is_part_of_another(s.repo, tree, &c.path)? {
             all.included += 1;
+        } else {
+            all.objects.push(object);
         }
     }
     Ok(all)
@@ -276,7 +276,7 @@ mod tests {
                         ("net/a.c", "3\n"),
                         ("net/h.h", "2\n"),
                         ("tools/t.c", "2\n"),
-                        ("net/b.c", "1\n"),
+                        ("net/b.c", "#include \"in_b.c\"\n"),
                         ("net/in_b.c", "1\n"),
                         ("net/Makefile", MAKEFILE),
                     ],

@@ -1,5 +1,5 @@
-//! Objects in Makefiles: each that a patch adds is made of something, and make is only
-//! told to make those that are listed.
+//! Objects in Makefiles: each that a patch adds is made of something, and what is none of
+//! them is part of another source.
 
 use git2::{Oid, Repository};
 
@@ -47,12 +47,18 @@ pub fn without_source(repo: &Repository, tree: Oid, c: &Change) -> Result<Vec<Fi
     Ok(found)
 }
 
-/// Whether a Makefile of the tree lists the object `net/core/dev.o`: the one beside it, or one
-/// of a folder above, by its path from there.
+/// Whether a source is made no object of, but is included by another one of its folder.
 ///
 /// # Errors
 /// When the tree cannot be read.
-pub fn lists(repo: &Repository, tree: Oid, object: &str) -> Result<bool> {
+pub fn is_part_of_another(repo: &Repository, tree: Oid, source: &str) -> Result<bool> {
+    let Some((stem, _)) = source.rsplit_once('.') else { return Ok(false) };
+    Ok(!lists(repo, tree, &format!("{stem}.o"))? && is_included(repo, tree, source)?)
+}
+
+/// Whether a Makefile of the tree lists the object `net/core/dev.o`: the one beside it, or one
+/// of a folder above, by its path from there.
+fn lists(repo: &Repository, tree: Oid, object: &str) -> Result<bool> {
     let mut folder = object;
     while let Some(at) = folder.rfind('/') {
         folder = object.get(..at).unwrap_or_default();
@@ -63,6 +69,29 @@ pub fn lists(repo: &Repository, tree: Oid, object: &str) -> Result<bool> {
             if lines.any(|l| l.split_whitespace().any(|word| word == name)) {
                 return Ok(true);
             }
+        }
+    }
+    Ok(false)
+}
+
+fn is_included(repo: &Repository, tree: Oid, source: &str) -> Result<bool> {
+    let (folder, name) = source.rsplit_once('/').unwrap_or(("", source));
+    let Some(folder) = folder_of(repo, tree, folder)? else { return Ok(false) };
+    for entry in &folder {
+        let c = [&b".c"[..], b".h", b".S"].iter().any(|e| entry.name_bytes().ends_with(e));
+        let Some(blob) =
+            c.then(|| entry.to_object(repo)).transpose()?.and_then(|o| o.into_blob().ok())
+        else {
+            continue;
+        };
+        let text = String::from_utf8_lossy(blob.content());
+        let mut lines = text.lines().filter_map(|l| l.trim_start().strip_prefix('#'));
+        let of_it = |file: &str| file == name || file.ends_with(&format!("/{name}"));
+        if lines.any(|l| {
+            let file = l.trim_start().strip_prefix("include").and_then(|l| l.split('"').nth(1));
+            file.is_some_and(of_it)
+        }) {
+            return Ok(true);
         }
     }
     Ok(false)
@@ -120,24 +149,24 @@ fn is_composed(makefile: &str, object: &str) -> bool {
 fn has_source(repo: &Repository, tree: Oid, folder: &str, object: &str) -> Result<bool> {
     let path = join(folder, stem(object));
     let (folder, name) = path.rsplit_once('/').unwrap_or(("", &path));
-    let root = repo.find_tree(tree)?;
-    let folder = if folder.is_empty() {
-        root
-    } else {
-        match root.get_path(std::path::Path::new(folder)) {
-            Ok(entry) => match entry.to_object(repo)?.into_tree() {
-                Ok(tree) => tree,
-                Err(_) => return Ok(false),
-            },
-            Err(e) if e.code() == git2::ErrorCode::NotFound => return Ok(false),
-            Err(e) => return Err(e.into()),
-        }
-    };
+    let Some(folder) = folder_of(repo, tree, folder)? else { return Ok(false) };
     let of_it = |entry: git2::TreeEntry<'_>| {
         let rest = entry.name_bytes().strip_prefix(name.as_bytes()).map(<[u8]>::to_vec);
         rest.is_some_and(|rest| rest.starts_with(b"."))
     };
     Ok(folder.iter().any(of_it))
+}
+
+fn folder_of<'r>(repo: &'r Repository, tree: Oid, path: &str) -> Result<Option<git2::Tree<'r>>> {
+    let root = repo.find_tree(tree)?;
+    if path.is_empty() {
+        return Ok(Some(root));
+    }
+    match root.get_path(std::path::Path::new(path)) {
+        Ok(entry) => Ok(entry.to_object(repo)?.into_tree().ok()),
+        Err(e) if e.code() == git2::ErrorCode::NotFound => Ok(None),
+        Err(e) => Err(e.into()),
+    }
 }
 
 fn join(folder: &str, name: &str) -> String {
@@ -150,27 +179,29 @@ mod tests {
     use crate::gates::testing::Repo;
 
     #[test]
-    fn make_is_told_of_what_is_listed() {
+    fn what_another_source_includes_is_compiled_with_it() {
         let r = Repo::new();
         let tree = crate::gates::testing::tree(
             &r.repo,
             &[
                 ("net/Makefile", "obj-y += a.o \\\n\tsub/b.o # c.o\n"),
-                ("net/core/Kbuild", "dev-$(CONFIG_X) += d.o\n"),
-                ("net/core/in_d.c", "1\n"),
+                ("net/a.c", "#include \"c.c\"\n# include \"../net/e.c\"\n#include <in_a.c>\n"),
+                ("net/sub/z.c", "#include \"b.c\"\n"),
+                ("net/x.txt", "#include \"f.c\"\n"),
             ],
         );
-        for (object, want) in [
-            ("net/a.o", true),
-            ("net/sub/b.o", true),
-            ("net/b.o", false),
-            ("net/c.o", false),
-            ("net/core/d.o", true),
-            ("net/core/in_d.o", false),
-            ("other/a.o", false),
-            ("a.o", false),
+        for (source, want) in [
+            ("net/a.c", false),
+            ("net/c.c", true),
+            ("net/e.c", true),
+            ("net/in_a.c", false),
+            ("net/f.c", false),
+            // It is included, and made an object of too.
+            ("net/sub/b.c", false),
+            ("other/a.c", false),
+            ("a.c", false),
         ] {
-            assert_eq!(lists(&r.repo, tree, object).unwrap(), want, "{object}");
+            assert_eq!(is_part_of_another(&r.repo, tree, source).unwrap(), want, "{source}");
         }
     }
 
