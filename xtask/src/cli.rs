@@ -117,6 +117,8 @@ commands! {
     "check" = Check(Box<commands::check::Check>),
     /// A kernel image and its metadata.
     "build-kernel" = BuildKernel(Box<commands::build_kernel::BuildKernel>),
+    /// Machine code before and after a series: size, indirect calls, jump tables, by function.
+    "inspect" = Inspect(Box<commands::inspect::Inspect>),
     /// Boots a kernel in a guest, runs tests in it, and reports what held.
     "test-vm" = TestVm(Box<commands::test_vm::TestVm>),
     /// Every series on every base: verdicts, gates, builds, boots, mutants; a dated table.

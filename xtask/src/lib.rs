@@ -8,6 +8,7 @@ pub mod error;
 pub mod gates;
 pub mod host;
 pub mod import;
+pub mod inspect;
 pub mod mail;
 pub mod recipients;
 pub mod render;

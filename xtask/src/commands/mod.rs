@@ -9,6 +9,7 @@ pub mod doctor;
 pub mod format_series;
 pub mod generate_series;
 pub mod import_series;
+pub mod inspect;
 pub mod kernel;
 mod letter;
 pub mod list;

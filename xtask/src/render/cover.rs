@@ -15,7 +15,7 @@ use crate::series::excerpt::Document;
 use super::template;
 
 /// What a cover letter sees of results.
-pub const NAMES: [&str; 2] = ["check", "tests"];
+pub const NAMES: [&str; 3] = ["check", "tests", "inspect"];
 
 /// The gates, as `check.gate` has them.
 pub const GATES: [&str; 12] = [
@@ -53,6 +53,9 @@ pub const CHECK: [&str; 12] = [
 pub const TESTS: [&str; 8] =
     ["series", "base", "held", "passed", "failed", "skipped", "guest", "guests"];
 
+/// Keys of `inspect`.
+pub const INSPECT: [&str; 4] = ["series", "base", "runs", "kernel"];
+
 /// What was found about the very commits that a cover letter introduces.
 #[derive(Clone, Debug, Default)]
 pub struct Results {
@@ -60,6 +63,8 @@ pub struct Results {
     pub check: Option<Value>,
     /// `tests`.
     pub tests: Option<Value>,
+    /// `inspect`.
+    pub inspect: Option<Value>,
     /// For each of [`NAMES`], the command that brings it.
     pub commands: BTreeMap<&'static str, String>,
 }
@@ -69,6 +74,7 @@ impl Results {
         match name {
             "check" => self.check.as_ref(),
             "tests" => self.tests.as_ref(),
+            "inspect" => self.inspect.as_ref(),
             _ => None,
         }
     }

@@ -151,7 +151,11 @@ impl<'s> Templates<'s> {
     pub fn cover(mut self, text: &Text, place: impl FnOnce() -> String) -> Result<Cover> {
         let seen: Vec<&'static str> =
             cover::NAMES.into_iter().filter(|n| self.names.insert((*n).to_owned())).collect();
-        for (name, keys) in [("check", &cover::CHECK[..]), ("tests", &cover::TESTS[..])] {
+        for (name, keys) in [
+            ("check", &cover::CHECK[..]),
+            ("tests", &cover::TESTS[..]),
+            ("inspect", &cover::INSPECT[..]),
+        ] {
             if seen.contains(&name) {
                 self.members.insert(name, keys.iter().map(|k| (*k).to_owned()).collect());
             }

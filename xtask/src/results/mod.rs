@@ -1,7 +1,8 @@
-//! What `check` and `test-vm` found last about a rendering, for its cover letter:
-//! of the very commits, or not at all.
+//! What `check`, `test-vm` and `inspect` found last about a rendering, for its cover
+//! letter: of the very commits, or not at all.
 
 pub mod check;
+pub mod inspect;
 mod lines;
 mod tests;
 
@@ -42,6 +43,7 @@ pub fn find(
     let commands = BTreeMap::from([
         ("check", format!("`cargo xtask check {series} --base {spec}`")),
         ("tests", format!("`cargo xtask test-vm --series {series} --base {spec}`")),
+        ("inspect", format!("`cargo xtask inspect {series} --base {spec}`")),
     ]);
     let mut stale = Vec::new();
     let mut get = |name: &str, read: &dyn Fn() -> Found| -> Option<Value> {
@@ -60,7 +62,8 @@ pub fn find(
     };
     let check = get("check", &|| check::find(out, asked));
     let tests = get("tests", &|| tests::find(out, asked, tree_of));
-    (Results { check, tests, commands }, stale)
+    let inspect = get("inspect", &|| inspect::find(out, asked, tree_of));
+    (Results { check, tests, inspect, commands }, stale)
 }
 
 /// What lies where results of a series on a base are kept.

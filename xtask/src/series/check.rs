@@ -107,6 +107,7 @@ pub(super) fn series(
         prerequisites: c.prerequisites(&raw.prerequisites, &root.key("prerequisites"))?,
         patches,
         tests: c.tests(&raw.test, &root.key("test"))?,
+        inspect: c.inspect(&raw.inspect, &root.key("inspect"))?,
     })
 }
 
@@ -228,7 +229,7 @@ impl Checker<'_> {
             .hint("letters, digits and _ (templates read `-` as minus)"))
     }
 
-    fn plain_name(&self, name: &str, path: &KeyPath) -> Result<()> {
+    pub(super) fn plain_name(&self, name: &str, path: &KeyPath) -> Result<()> {
         let good = !name.is_empty()
             && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_');
         if good {

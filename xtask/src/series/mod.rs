@@ -4,6 +4,7 @@
 mod check;
 mod check_edit;
 mod check_extract;
+mod check_inspect;
 mod check_place;
 mod check_prerequisites;
 pub mod draft;

@@ -87,6 +87,30 @@ pub struct Series {
     pub patches: Vec<Patch>,
     /// Selftests.
     pub tests: Vec<Test>,
+    /// What `inspect` looks at.
+    pub inspect: Inspect,
+}
+
+/// What `inspect` looks at.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Inspect {
+    /// Objects beside those of the sources that patches touch.
+    pub objects: Vec<String>,
+    /// Architectures; empty for the host's.
+    pub arches: Vec<String>,
+    /// Kernels beside the one that the selftests want.
+    pub kernels: Vec<InspectKernel>,
+}
+
+/// A kernel whose code is looked at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InspectKernel {
+    /// Its name.
+    pub name: String,
+    /// Fragments: names, or absolute paths.
+    pub config: Vec<String>,
+    /// The architectures that it is for; empty for all.
+    pub arches: Vec<String>,
 }
 
 impl Series {

@@ -63,6 +63,37 @@ pub struct RawSeries {
     /// The selftests.
     #[serde(default)]
     pub test: Vec<RawTest>,
+    /// What `inspect` looks at.
+    #[serde(default)]
+    pub inspect: RawInspect,
+}
+
+/// What `inspect` looks at beside the objects of the sources that patches touch.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct RawInspect {
+    /// More objects, as make names them: "net/core/gro.o".
+    #[serde(default)]
+    pub objects: Vec<String>,
+    /// Architectures (default: the host's).
+    #[serde(default)]
+    pub arch: Vec<String>,
+    /// Kernels beside the one that the selftests want.
+    #[serde(default)]
+    pub kernel: Vec<RawInspectKernel>,
+}
+
+/// A kernel whose code is looked at.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct RawInspectKernel {
+    /// What it is called.
+    pub name: String,
+    /// Fragments of `kconfigs/`, or files (`*.config`) below the series' folder.
+    pub config: Vec<String>,
+    /// The architectures that it is for (default: all that are asked for).
+    #[serde(default)]
+    pub arch: Vec<String>,
 }
 
 /// Something that has to be applied before the series; exactly one key.
