@@ -121,6 +121,8 @@ commands! {
     "inspect" = Inspect(Box<commands::inspect::Inspect>),
     /// Boots a kernel in a guest, runs tests in it, and reports what held.
     "test-vm" = TestVm(Box<commands::test_vm::TestVm>),
+    /// A series' benchmarks: the kernel without it against the kernel with it, and what differs.
+    "bench" = Bench(Box<commands::bench::Bench>),
     /// Every series on every base: verdicts, gates, builds, boots, mutants; a dated table.
     "matrix" = Matrix(Box<commands::matrix::Matrix>),
     /// Preview, send to oneself, or git send-email; asks before anything goes out.

@@ -1,6 +1,7 @@
 //! Keeps Linux kernel patch series as source. See `ARCHITECTURE.md` for the
 //! modules and what holds between them.
 
+pub mod bench;
 pub mod build;
 pub mod cli;
 pub mod commands;

@@ -19,6 +19,7 @@ struct Line {
     patches: usize,
     optional: usize,
     tests: usize,
+    benches: usize,
     bases: Vec<String>,
 }
 
@@ -44,6 +45,7 @@ impl List {
                 patches: s.patches.len() - optional,
                 optional,
                 tests: s.tests.len(),
+                benches: s.benches.len(),
                 bases: s.bases,
             });
         }

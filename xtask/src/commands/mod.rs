@@ -1,6 +1,7 @@
 //! One file a command: its options, and what it does in terms of the modules.
 
 pub mod bases;
+pub mod bench;
 pub mod build_kernel;
 pub mod check;
 pub mod ci;

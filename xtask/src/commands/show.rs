@@ -33,6 +33,7 @@ struct Report {
     author: String,
     patches: Vec<String>,
     tests: Vec<String>,
+    benches: Vec<String>,
     mutants: Vec<String>,
     bases: Vec<OnBase>,
     not_at_hand: Vec<String>,
@@ -105,6 +106,7 @@ impl Show {
                 .map(|p| format!("{}{}", p.name, if p.optional { " (optional)" } else { "" }))
                 .collect(),
             tests: series.tests.iter().map(|t| t.name.clone()).collect(),
+            benches: series.benches.iter().map(|b| b.name.clone()).collect(),
             mutants: mutants.iter().map(|m| format!("{}: {}", m.name, m.title)).collect(),
             bases: on,
             not_at_hand,
@@ -153,7 +155,12 @@ impl Show {
 fn human(w: &mut dyn std::io::Write, r: &Report) -> std::io::Result<()> {
     writeln!(w, "{} v{}: {}", r.name, r.version, r.title)?;
     writeln!(w, "author   {}", r.author)?;
-    for (what, list) in [("patches", &r.patches), ("tests", &r.tests), ("mutants", &r.mutants)] {
+    for (what, list) in [
+        ("patches", &r.patches),
+        ("tests", &r.tests),
+        ("benches", &r.benches),
+        ("mutants", &r.mutants),
+    ] {
         for (i, line) in list.iter().enumerate() {
             writeln!(w, "{:<8} {line}", if i == 0 { what } else { "" })?;
         }

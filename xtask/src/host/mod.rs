@@ -10,5 +10,6 @@ pub mod process;
 pub mod regular;
 pub mod setup;
 pub mod signals;
+pub mod size;
 pub mod tools;
 pub mod ui;

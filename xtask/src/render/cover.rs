@@ -15,7 +15,7 @@ use crate::series::excerpt::Document;
 use super::template;
 
 /// What a cover letter sees of results.
-pub const NAMES: [&str; 3] = ["check", "tests", "inspect"];
+pub const NAMES: [&str; 4] = ["bench", "check", "inspect", "tests"];
 
 /// The gates, as `check.gate` has them.
 pub const GATES: [&str; 12] = [
@@ -56,6 +56,9 @@ pub const TESTS: [&str; 8] =
 /// Keys of `inspect`.
 pub const INSPECT: [&str; 4] = ["series", "base", "runs", "kernel"];
 
+/// Keys of `bench`.
+pub const BENCH: [&str; 5] = ["series", "base", "emulated", "guest", "guests"];
+
 /// What was found about the very commits that a cover letter introduces.
 #[derive(Clone, Debug, Default)]
 pub struct Results {
@@ -65,6 +68,8 @@ pub struct Results {
     pub tests: Option<Value>,
     /// `inspect`.
     pub inspect: Option<Value>,
+    /// `bench`.
+    pub bench: Option<Value>,
     /// For each of [`NAMES`], the command that brings it.
     pub commands: BTreeMap<&'static str, String>,
 }
@@ -75,6 +80,7 @@ impl Results {
             "check" => self.check.as_ref(),
             "tests" => self.tests.as_ref(),
             "inspect" => self.inspect.as_ref(),
+            "bench" => self.bench.as_ref(),
             _ => None,
         }
     }

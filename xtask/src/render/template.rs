@@ -152,6 +152,7 @@ impl<'s> Templates<'s> {
         let seen: Vec<&'static str> =
             cover::NAMES.into_iter().filter(|n| self.names.insert((*n).to_owned())).collect();
         for (name, keys) in [
+            ("bench", &cover::BENCH[..]),
             ("check", &cover::CHECK[..]),
             ("tests", &cover::TESTS[..]),
             ("inspect", &cover::INSPECT[..]),

@@ -1,9 +1,11 @@
 //! Reports of test runs: one model, written as JSON, JUnit, HTML, KTAP, and as
-//! lines for a reader. It knows nothing of guests: whoever runs tests fills it.
+//! lines for a reader. It knows nothing of guests: whoever runs tests fills it. Beside it
+//! [`lines`] reads the figures in what a program wrote.
 
 mod html;
 mod json;
 mod junit;
+pub mod lines;
 mod model;
 mod text;
 

@@ -1,9 +1,9 @@
-//! What `check`, `test-vm` and `inspect` found last about a rendering, for its cover
-//! letter: of the very commits, or not at all.
+//! What `check`, `test-vm`, `bench` and `inspect` found last about a rendering, for its
+//! cover letter: of the very commits, or not at all.
 
+mod bench;
 pub mod check;
 pub mod inspect;
-mod lines;
 mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -41,6 +41,7 @@ pub fn find(
 ) -> (Results, Vec<String>) {
     let Asked { series, spec, .. } = asked;
     let commands = BTreeMap::from([
+        ("bench", format!("`cargo xtask bench {series} --base {spec}`")),
         ("check", format!("`cargo xtask check {series} --base {spec}`")),
         ("tests", format!("`cargo xtask test-vm --series {series} --base {spec}`")),
         ("inspect", format!("`cargo xtask inspect {series} --base {spec}`")),
@@ -63,7 +64,8 @@ pub fn find(
     let check = get("check", &|| check::find(out, asked));
     let tests = get("tests", &|| tests::find(out, asked, tree_of));
     let inspect = get("inspect", &|| inspect::find(out, asked, tree_of));
-    (Results { check, tests, inspect, commands }, stale)
+    let bench = get("bench", &|| bench::find(out, asked));
+    (Results { check, tests, bench, inspect, commands }, stale)
 }
 
 /// What lies where results of a series on a base are kept.

@@ -6,7 +6,8 @@ use std::time::SystemTime;
 use git2::Oid;
 use serde_json::{Map, Value, json};
 
-use super::{Asked, Found, lines, short};
+use super::{Asked, Found, short};
+use crate::report::lines;
 
 /// The cases of every guest that are no test's: whether it ran to its end, and
 /// whether its console has a splat.

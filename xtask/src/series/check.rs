@@ -108,6 +108,7 @@ pub(super) fn series(
         patches,
         tests: c.tests(&raw.test, &root.key("test"))?,
         inspect: c.inspect(&raw.inspect, &root.key("inspect"))?,
+        benches: c.benches(&raw.bench, &root.key("bench"))?,
     })
 }
 

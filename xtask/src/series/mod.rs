@@ -2,6 +2,7 @@
 //! model. `series/README.md` is the reference of the format.
 
 mod check;
+mod check_bench;
 mod check_edit;
 mod check_extract;
 mod check_inspect;
@@ -14,8 +15,10 @@ pub mod lint;
 pub mod load;
 pub mod locator;
 pub mod model;
+pub mod model_bench;
 pub mod prerequisites;
 pub mod raw;
+pub mod raw_bench;
 pub mod raw_locator;
 pub mod raw_value;
 pub mod schema;

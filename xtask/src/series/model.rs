@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use super::excerpt::Document;
 use super::key_path::KeyPath;
 use super::locator::Locator;
+pub use super::model_bench::{Bench, Better, Figure, FigureKind, Fragment};
 use super::version::Version;
 
 /// Name and address of a person.
@@ -89,6 +90,8 @@ pub struct Series {
     pub tests: Vec<Test>,
     /// What `inspect` looks at.
     pub inspect: Inspect,
+    /// Benchmarks.
+    pub benches: Vec<Bench>,
 }
 
 /// What `inspect` looks at.

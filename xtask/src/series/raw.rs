@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use super::raw_bench::RawBench;
 use super::raw_locator::{RawCapture, RawFarLocator, RawLocator, RawNamedProbe, RawProbe};
 use super::raw_value::{OneOrMany, RawDate, RawText, RawTimes};
 
@@ -66,6 +67,9 @@ pub struct RawSeries {
     /// What `inspect` looks at.
     #[serde(default)]
     pub inspect: RawInspect,
+    /// The benchmarks.
+    #[serde(default)]
+    pub bench: Vec<RawBench>,
 }
 
 /// What `inspect` looks at beside the objects of the sources that patches touch.

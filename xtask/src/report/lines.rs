@@ -12,7 +12,8 @@ static FIGURE: LazyLock<Option<Regex>> = LazyLock::new(|| {
 });
 
 /// What one line measures: label, number as it is written, unit.
-fn figure(line: &str) -> Option<(&str, &str, &str)> {
+#[must_use]
+pub fn figure(line: &str) -> Option<(&str, &str, &str)> {
     let found = FIGURE.as_ref()?.captures(line.trim())?;
     let part = |n| found.get(n).map_or("", |m| m.as_str().trim());
     let (label, number, unit) = (part(1), part(2), part(3));
@@ -24,7 +25,7 @@ fn figure(line: &str) -> Option<(&str, &str, &str)> {
 
 /// The figures of a case by label; one that comes more often has its first value,
 /// and the least and greatest.
-pub(super) fn figures<'l>(lines: impl Iterator<Item = &'l str>) -> Value {
+pub fn figures<'l>(lines: impl Iterator<Item = &'l str>) -> Value {
     let mut all: Map<String, Value> = Map::new();
     for (label, number, unit) in lines.filter_map(figure) {
         let less = |a: &Value, b: &str| -> bool {

@@ -1,0 +1,190 @@
+//! Boots a kernel with a benchmark, and takes what it measured.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::bench::Side;
+use crate::bench::figures;
+use crate::bench::host::Load;
+use crate::bench::kept::{Boot, Machine};
+use crate::build::Built;
+use crate::cli::Ctx;
+use crate::error::{Error, Result};
+use crate::report::{Case, Status};
+use crate::series::model::Bench as Program;
+use crate::vm::{self, Arch, GuestRequest, GuestRun, Progress, TestKind, TestProgram, ktap};
+
+use super::Bench;
+
+/// Lines of what a guest wrote that an error shows.
+const SHOWN: usize = 20;
+
+/// The guests of a run: all on one kind of machine.
+pub struct Guests<'a> {
+    options: &'a Bench,
+    arch: Arch,
+    place: PathBuf,
+    machine: Option<Machine>,
+    guest: String,
+    notes: Vec<String>,
+}
+
+impl<'a> Guests<'a> {
+    /// Guests whose consoles go below `place`.
+    pub fn new(options: &'a Bench, arch: Arch, place: &Path) -> Guests<'a> {
+        let (machine, guest, notes) = (None, String::new(), Vec::new());
+        Guests { options, arch, place: place.to_owned(), machine, guest, notes }
+    }
+
+    /// Whether they were emulated. Nothing that has not booted was run by hardware.
+    pub fn emulated(&self) -> bool {
+        self.machine.as_ref().is_none_or(|m| m.accelerator != "kvm")
+    }
+
+    /// What ran them.
+    ///
+    /// # Errors
+    /// When none was booted.
+    pub fn machine(&self) -> Result<Machine> {
+        self.machine.clone().ok_or_else(|| Error::host("bench").found("no guest was booted"))
+    }
+
+    /// The last guest: machine, CPUs, memory.
+    pub fn guest(&self) -> &str {
+        &self.guest
+    }
+
+    /// What is to be told of them.
+    pub fn warnings(&self) -> Vec<String> {
+        self.notes.clone()
+    }
+
+    /// Boots `kernel` once and runs the program in it.
+    ///
+    /// # Errors
+    /// When the guest cannot be started, does not run to its end, its console has a splat, the
+    /// program does not pass, or its figures are not those of the series.
+    pub fn boot(
+        &mut self,
+        ctx: &Ctx,
+        program: &Program,
+        kernel: &Built,
+        side: Side,
+        pair: usize,
+    ) -> Result<Boot> {
+        let folder = self.place.join("runs").join(&program.name);
+        let output = folder.join(format!("{pair:03}-{}", side.name()));
+        let request = self.request(program, kernel, side, &output)?;
+        let load = Load::now();
+        let run = vm::run_with(&ctx.ui, &ctx.dirs, &request, &mut |_: &Progress<'_>| {})?;
+        self.same_machine(&run)?;
+        let output = result(&request.name, &run, program)?;
+        let values = figures::read(program, &output)
+            .map_err(|e| e.context(format!("{}, pair {pair}", request.name)))?;
+        Ok(Boot {
+            pair,
+            side,
+            started: run.started.to_string(),
+            seconds: run.seconds,
+            load,
+            values,
+            output,
+        })
+    }
+
+    fn request(
+        &self,
+        program: &Program,
+        kernel: &Built,
+        side: Side,
+        output: &Path,
+    ) -> Result<GuestRequest> {
+        let name = format!("{} on the {} kernel", program.name, side.name());
+        let Some(image) = &kernel.image else {
+            return Err(Error::host(format!("boot {name}")).found("no image was built"));
+        };
+        let mut request = GuestRequest::new(name, image, self.arch, output);
+        let root = kernel.modules_root.as_ref();
+        request.config = Some(kernel.config.clone());
+        request.modules_dir = root.map(|r| r.join("lib/modules").join(&kernel.release));
+        request.modules.clone_from(&program.modules);
+        request.patches_text = program.patches_text;
+        request.accel = self.options.accel;
+        request.smp = self.options.smp.unwrap_or(program.smp);
+        request.memory = self.options.memory.or(program.memory).unwrap_or(request.memory);
+        // A second try would be another boot than the one that was drawn.
+        request.retry = false;
+        let timeout = Duration::from_secs(self.options.timeout.unwrap_or(program.timeout));
+        request.tests = vec![TestProgram {
+            args: program.args.clone(),
+            timeout,
+            ..TestProgram::new(&program.name, kind(program))
+        }];
+        Ok(request)
+    }
+
+    /// Boots on different machines are not comparable.
+    fn same_machine(&mut self, run: &GuestRun) -> Result<()> {
+        let fact = |name: &str| run.facts.iter().find(|f| f.name == name).map(|f| f.value.clone());
+        let machine = Machine {
+            accelerator: fact("accelerator").unwrap_or_else(|| "unknown".into()),
+            qemu: fact("QEMU").unwrap_or_else(|| "unknown".into()),
+            no_kvm: fact("no KVM"),
+        };
+        self.guest = fact("machine").unwrap_or_default();
+        for note in &run.notes {
+            if !self.notes.contains(note) {
+                self.notes.push(note.clone());
+            }
+        }
+        let known = self.machine.get_or_insert_with(|| machine.clone());
+        if (&known.accelerator, &known.qemu) == (&machine.accelerator, &machine.qemu) {
+            return Ok(());
+        }
+        Err(Error::host(run.name.clone())
+            .found(format!(
+                "it ran on {} of QEMU {}, and others on {} of {}",
+                machine.accelerator, machine.qemu, known.accelerator, known.qemu
+            ))
+            .hint("name the accelerator with --accel, and run it again"))
+    }
+}
+
+fn kind(program: &Program) -> TestKind {
+    match program.sources.as_slice() {
+        [one] if one.extension().is_none_or(|e| e != "c") => TestKind::Program(one.clone()),
+        _ => TestKind::Sources(program.sources.clone()),
+    }
+}
+
+/// What the program wrote, if all of the guest holds and the program passed.
+fn result(name: &str, run: &GuestRun, program: &Program) -> Result<Vec<String>> {
+    let suite = run.suite();
+    let bad: Vec<&Case> = suite.cases.iter().filter(|c| !c.status.is_good()).collect();
+    if let Some(first) = bad.first() {
+        let mut error = Error::check(name.to_owned());
+        for case in bad.iter().take(5) {
+            let why = case.message.as_deref().unwrap_or("");
+            error = error.found(format!("{}: {} {why}", case.name, case.status.word()));
+        }
+        let shown = first.output.iter().rev().take(SHOWN).rev();
+        let shown: Vec<&str> = shown.map(String::as_str).collect();
+        if !shown.is_empty() {
+            error = error.found(shown.join("\n"));
+        }
+        return Err(error.hint("nothing is kept of this run; older results are as they were"));
+    }
+    let test = run.document.root.tests.iter().find(|t| t.name == program.name);
+    let skipped = suite.cases.iter().find(|c| c.status == Status::Skip);
+    match test {
+        Some(test) if skipped.is_none() && test.status == ktap::Status::Pass => {
+            Ok(figures::lines_of(test))
+        }
+        _ => {
+            let why = skipped.and_then(|c| c.message.clone());
+            Err(Error::check(name.to_owned())
+                .found(format!("it was not measured: {}", why.unwrap_or_else(|| "skipped".into())))
+                .hint("a benchmark that cannot run on a base belongs to no comparison there"))
+        }
+    }
+}
