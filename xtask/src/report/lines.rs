@@ -74,6 +74,18 @@ mod tests {
         }
     }
 
+    proptest::proptest! {
+        #[test]
+        fn what_is_read_stands_in_the_line(line in "\\PC{0,20}[:=]? ?-?[0-9.]{0,6} ?\\PC{0,20}") {
+            if let Some((label, number, unit)) = figure(&line) {
+                proptest::prop_assert!(!label.is_empty() && !label.contains(':'));
+                proptest::prop_assert!(number.parse::<f64>().is_ok());
+                proptest::prop_assert!([label, number, unit].iter().all(|p| line.contains(p)));
+            }
+            let _ = figures(std::iter::once(line.as_str()));
+        }
+    }
+
     #[test]
     fn repeated_figures_have_a_range() {
         let v = figures(["a: 17.25 x", "b: 1", "a: 22.2 x", "a: 9 x"].into_iter());

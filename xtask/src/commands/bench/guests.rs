@@ -188,3 +188,59 @@ fn result(name: &str, run: &GuestRun, program: &Program) -> Result<Vec<String>> 
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bench::kept::tests::bench;
+    use crate::error::Kind;
+    use crate::series::model::{Better, FigureKind};
+    use crate::vm::Verdict;
+
+    fn run(verdict: Verdict, ktap: &str) -> GuestRun {
+        GuestRun {
+            name: "g".into(),
+            started: jiff::Timestamp::UNIX_EPOCH,
+            seconds: 1.0,
+            boot_seconds: Some(0.5),
+            verdict,
+            document: ktap::parse(ktap.as_bytes()),
+            times: std::collections::BTreeMap::new(),
+            splats: Vec::new(),
+            more_splats: 0,
+            tail: vec!["the last line".into()],
+            console_bytes: 1,
+            running: None,
+            facts: Vec::new(),
+            notes: Vec::new(),
+            flaky_guest: None,
+        }
+    }
+
+    #[test]
+    fn only_work_that_was_done_is_measured() {
+        let program = bench(&[("rate", "kpps", Better::Higher, FigureKind::Time)]);
+        let inner = |line: &str| {
+            let ok = if line.starts_with("not") { "not ok" } else { "ok" };
+            let head = "KTAP version 1\n1..1\n  KTAP version 1\n  1..1\n  # rate: 5 kpps\n";
+            format!("{head}  {line}\n{ok} 1 stream\n")
+        };
+        let of = |verdict, text: &str| result("stream", &run(verdict, text), &program);
+        let lines = of(Verdict::Completed, &inner("ok 1 - all came")).unwrap();
+        assert_eq!(figures::read(&program, &lines).unwrap()["rate"], [5.0]);
+        for (verdict, text, says) in [
+            (Verdict::Completed, inner("not ok 1 - all came"), "all came: fail"),
+            (Verdict::Completed, inner("ok 1 - all came # SKIP no tap"), "no tap"),
+            (
+                Verdict::Completed,
+                "KTAP version 1\n1..1\nok 1 stream # SKIP no tap\n".into(),
+                "no tap",
+            ),
+            (Verdict::Hung { seconds: 60 }, inner("ok 1 - all came"), "the last line"),
+            (Verdict::Completed, String::new(), "not measured"),
+        ] {
+            let e = of(verdict, &text).unwrap_err();
+            assert!(e.kind() == Kind::Check && e.to_string().contains(says), "{text}: {e}");
+        }
+    }
+}
