@@ -10,7 +10,7 @@ use host::Host;
 use serde_json::{Value, json};
 
 const SERIES: &str = r#"title = "net: Two of one"
-list = "net-next"
+list = "6.12.y"
 author = "Björn Töpel <bjorn@example.org>"
 date = 2024-11-29T12:00:00+01:00
 cover = "cover.tera"
