@@ -33,7 +33,7 @@
 #include "tap.h"
 
 #define BATCH		64
-#define RUNS		5
+#define RUNS		3
 #define RUN_NS		1000000000ull
 #define WARM_UP_NS	(5 * RUN_NS / 2)
 #define BUFFER		(4 << 20)

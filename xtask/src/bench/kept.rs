@@ -266,6 +266,12 @@ impl Kept {
         self.kernels.iter().find(|k| k.side == side)
     }
 
+    /// What a side is called.
+    #[must_use]
+    pub fn name(&self, side: Side) -> &'static str {
+        if self.against_itself && side == Side::Patched { "again" } else { side.name() }
+    }
+
     /// The document.
     ///
     /// # Errors

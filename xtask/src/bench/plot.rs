@@ -95,7 +95,7 @@ fn draw<'a>(
         let ends = [(0.5, sample.mean), (last as f64 + 0.5, sample.mean)];
         chart.draw_series(LineSeries::new(ends, style.stroke_width(1)))?;
         let points = points(bench, figure, side);
-        let label = format!("{} ({})", side.name(), number::spread(sample.mean, sample.sd));
+        let label = format!("{} ({})", kept.name(side), number::spread(sample.mean, sample.sd));
         chart
             .draw_series(points.iter().map(|(x, y)| Circle::new((*x, *y), 5, style.filled())))?
             .label(label)

@@ -45,7 +45,7 @@ pub fn report(kept: &Kept) -> String {
         let commit = kernel.commit.get(..12).unwrap_or(&kernel.commit);
         line(&format!(
             "{:<9} {commit}, {}, {}",
-            kernel.side.name(),
+            kept.name(kernel.side),
             kernel.release,
             kernel.compiler
         ));
@@ -75,8 +75,8 @@ pub fn report(kept: &Kept) -> String {
             let symbols = bench.config_differs.join(", ");
             let _ = writeln!(out, "the kernels' configurations differ in {symbols}");
         }
-        out.push_str(&figures(bench));
-        line_outliers(bench, &mut out);
+        out.push_str(&figures(kept, bench));
+        line_outliers(kept, bench, &mut out);
     }
     out.push_str(LEGEND);
     if kept.figures().any(|(_, f)| f.verdict == TOO_FEW) {
@@ -94,14 +94,14 @@ mean ± standard deviation over boots; 95 % interval of the difference of the me
 p after Holm's correction over all figures, from which the verdict comes
 ";
 
-fn figures(bench: &Measured) -> String {
+fn figures(kept: &Kept, bench: &Measured) -> String {
     let mut table = Builder::default();
     table.push_record([
         "figure",
         "unit",
         "n",
-        "baseline",
-        "patched",
+        kept.name(Side::Baseline),
+        kept.name(Side::Patched),
         "medians",
         "change",
         "95 % interval",
@@ -139,7 +139,7 @@ fn p_value(p: f64) -> String {
 }
 
 /// Values that stand apart: they are in all that was computed.
-fn line_outliers(bench: &Measured, out: &mut String) {
+fn line_outliers(kept: &Kept, bench: &Measured, out: &mut String) {
     for figure in &bench.figures {
         for (side, sample) in [(Side::Baseline, &figure.baseline), (Side::Patched, &figure.patched)]
         {
@@ -151,7 +151,7 @@ fn line_outliers(bench: &Measured, out: &mut String) {
                     out,
                     "outlier, counted: {} of {}, pair {}: {} (median {})",
                     figure.label,
-                    side.name(),
+                    kept.name(side),
                     boot.pair,
                     values.join(", "),
                     number::plain(sample.median)
@@ -165,7 +165,8 @@ fn line_outliers(bench: &Measured, out: &mut String) {
 /// one kind of them.
 #[must_use]
 pub fn letter(kept: &Kept, kind: Option<FigureKind>) -> String {
-    let mut rows = vec![Row::of(["", "baseline", "patched", "change", ""])];
+    let [baseline, patched] = Side::BOTH.map(|side| kept.name(side));
+    let mut rows = vec![Row::of(["", baseline, patched, "change", ""])];
     let mut same = false;
     for bench in &kept.benches {
         if kept.benches.len() > 1 {
@@ -290,6 +291,15 @@ mod tests {
         let text = report(&kept(&values, false));
         let line = "outlier, counted: rate of patched, pair 5: 60.00 (median 100.0)";
         assert!(text.contains(line), "{text}");
+    }
+
+    #[test]
+    fn a_kernel_against_itself_has_no_patched_one() {
+        let mut kept = usual(false);
+        kept.against_itself = true;
+        let text = report(&kept) + &letter(&kept, None);
+        assert!(text.contains("the baseline against itself\n"), "{text}");
+        assert!(text.contains("again") && !text.contains("patched"), "{text}");
     }
 
     #[test]
