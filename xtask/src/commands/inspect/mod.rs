@@ -38,10 +38,10 @@ pub struct Inspect {
     /// All optional patches of the series.
     #[arg(long)]
     with_optional: bool,
-    /// Architectures. Default: those of the series' [inspect] table, else this host's.
+    /// Architectures. Default: those of the series' `[inspect]` table, else this host's.
     #[arg(short = 'a', long, value_name = "ARCH", value_delimiter = ',')]
     arch: Vec<String>,
-    /// Only these kernels of the series' [inspect] table; `default` is the one its tests want.
+    /// Only these kernels of the series' `[inspect]` table; `default` is the one its tests want.
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     kernel: Vec<String>,
     /// One kernel with more configuration instead: fragments of kconfigs/, or files.
@@ -238,7 +238,7 @@ impl Inspect {
         if let Some(unknown) = self.kernel.iter().find(|k| !names.contains(k)) {
             return Err(Error::usage(format!("--kernel {unknown}"))
                 .found(format!("the series has: {}", names.join(", ")))
-                .hint("add it to [inspect] in series.toml, or give fragments with --config"));
+                .hint("add it to `[inspect]` in series.toml, or give fragments with --config"));
         }
         kernels.retain(|k| self.kernel.is_empty() || self.kernel.contains(&k.name));
         Ok(kernels)
