@@ -332,7 +332,11 @@ pub fn fingerprint(series: &Series) -> Result<String> {
         for entry in entries {
             files.push(entry.at("read", folder)?.path());
         }
-        files.retain(|f| f.is_file());
+        // An editor's files come and go.
+        files.retain(|f| {
+            let name = f.file_name().unwrap_or_default().as_encoded_bytes();
+            f.is_file() && !name.starts_with(b".") && !name.ends_with(b"~")
+        });
         files.sort();
         for file in files {
             add(file.file_name().unwrap_or_default().as_encoded_bytes());

@@ -162,8 +162,10 @@ pub fn remarks(series: &Series, input: &MailInput<'_>, rendering: &Rendering) ->
 /// The mails of a version that was sent are other ones: what was sent stays as it is.
 fn sent_before(series: &Series, input: &MailInput<'_>) -> Option<String> {
     let version = input.prefix.version;
-    // A record that cannot be read is the business of who needs it.
-    let sent = record::load(&series.folder(), version).ok().flatten()?;
+    let sent = match record::load(&series.folder(), version) {
+        Ok(sent) => sent?,
+        Err(e) => return Some(format!("what was sent as v{version} cannot be read: {e}")),
+    };
     let when = sent.meta.sent_at;
     Some(format!(
         "v{version} was sent on {when}, and these are not those mails: `cargo xtask send {} --resend` \

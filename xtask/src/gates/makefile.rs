@@ -28,6 +28,9 @@ pub fn without_source(repo: &Repository, tree: Oid, c: &Change) -> Result<Vec<Fi
         return Ok(found);
     }
     let makefile = text(repo, tree, &c.path)?;
+    if has_other_rules(&makefile) {
+        return Ok(found);
+    }
     let folder = c.path.rsplit_once('/').map_or("", |(folder, _)| folder);
     for (number, line) in &c.added {
         for object in objects(line) {
@@ -97,7 +100,17 @@ fn is_included(repo: &Repository, tree: Oid, source: &str) -> Result<bool> {
     Ok(false)
 }
 
-/// The objects that a line lists: `obj-$(CONFIG_X) += a.o b.o`, or what continues such a line.
+/// Whether objects of a Makefile may come by ways that its text does not show: rules for
+/// patterns, lists that functions make.
+fn has_other_rules(makefile: &str) -> bool {
+    makefile.contains('%')
+        || ["addprefix", "addsuffix", "foreach"].iter().any(|f| makefile.contains(f))
+}
+
+/// The objects that a line lists, if a source beside the Makefile is what they are made of: not
+/// those with a path, which is one from the Makefile that includes this, nor `x.dtb.o` and its like.
+///
+/// Lines are like `obj-$(CONFIG_X) += a.o b.o`, or continue such a one.
 fn objects(line: &str) -> impl Iterator<Item = &str> {
     let line = line.split('#').next().unwrap_or_default();
     let values = match line.split_once('=') {
@@ -109,20 +122,23 @@ fn objects(line: &str) -> impl Iterator<Item = &str> {
     };
     let plain = |w: &&str| {
         w.strip_suffix(".o").is_some_and(|stem| {
-            let odd = |c: char| !(c.is_ascii_alphanumeric() || "_-+./".contains(c));
-            !stem.is_empty() && !stem.contains(odd) && !stem.contains("..")
+            !stem.is_empty() && stem.chars().all(|c| c.is_ascii_alphanumeric() || "_-+".contains(c))
         })
     };
     values.split_whitespace().filter(plain)
 }
 
-/// `obj-y +`, `obj-$(CONFIG_X) :`, `core-objs +`, `core-$(CONFIG_X) +`.
+/// `obj-y +`, `obj-$(CONFIG_X) :`, `core-objs +`, `core-$(CONFIG_X) +`. What hosts run, and what
+/// is made for its own sake, has rules of its own.
 fn lists_objects(name: &str) -> bool {
     let name = name.trim_end_matches([':', '+', '?', ' ', '\t']).trim_start();
-    let Some((_, kind)) = name.rsplit_once('-').filter(|(of, _)| !of.is_empty()) else {
-        return name.starts_with("obj-");
+    let Some((of, kind)) = name.split_once('-').filter(|(of, _)| !of.is_empty()) else {
+        return false;
     };
-    matches!(kind, "y" | "m" | "objs") || name.contains("-$(")
+    let others = ["extra", "always", "hostprogs", "userprogs", "targets", "clean", "subdir"];
+    let last = name.rsplit('-').next().unwrap_or(kind);
+    !others.contains(&of)
+        && (matches!(last, "y" | "m") || kind.starts_with("$(") || name.contains("-$("))
 }
 
 fn stem(object: &str) -> &str {
@@ -132,7 +148,7 @@ fn stem(object: &str) -> &str {
 /// Whether the Makefile says what the object is made of: `a-y`, `a-objs`, `a-$(…)`, or a rule.
 fn is_composed(makefile: &str, object: &str) -> bool {
     let stem = stem(object);
-    let lists = ["-y", "-m", "-objs", "-$("].map(|kind| format!("{stem}{kind}"));
+    let lists = ["-y", "-m", "-objs", "-$(", "-${"].map(|kind| format!("{stem}{kind}"));
     makefile.lines().map(str::trim_start).any(|line| {
         lists.iter().any(|list| line.starts_with(list.as_str()))
             || line.split_once(':').is_some_and(|(targets, _)| {
@@ -211,11 +227,16 @@ mod tests {
         for (makefile, want) in [
             ("obj-$(CONFIG_A) += a.o\n", &[][..]),
             ("obj-$(CONFIG_A) += gone.o\n", &["gone.o"]),
-            ("obj-y += a.o \\\n\tgone.o sub/b.o\n", &["gone.o"]),
+            ("obj-y += a.o \\\n\tgone.o\n", &["gone.o"]),
             ("obj-y += a.o gone.o # lost.o\n", &["gone.o"]),
             ("obj-m := core.o\ncore-y := a.o gone.o\n", &["gone.o"]),
             ("obj-m := core.o\ncore-$(CONFIG_A) += a.o\n", &[]),
-            ("obj-m := core.o\ncore-objs := asm.o table.o\n", &[]),
+            ("obj-m := core.o\ncore-objs := a.o\n", &[]),
+            ("obj-m := core.o\ncore-${CONFIG_A} += a.o\n", &[]),
+            ("obj-y += asm.o table.asn1.o u.dtb.o nvkm/i2c/x.o\n", &[]),
+            ("obj-y += gone.o\n$(obj)/%.o: $(src)/%.c\n\tcc\n", &[]),
+            ("x-y += $(addprefix lib/, \\\n\tgone.o)\n", &[]),
+            ("hostprogs := t\nt-objs := gone.o\nextra-y += gone.o\nalways-y := gone.o\n", &[]),
             ("obj-y += made.o\n$(obj)/made.c: $(src)/a.c\n\tcp $< $@\n", &[]),
             ("obj-y += sub/\nobj-y += $(x).o\n", &[]),
             ("CFLAGS_gone.o = -O1\nKCOV_INSTRUMENT_gone.o := n\n", &[]),

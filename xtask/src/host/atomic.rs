@@ -106,6 +106,35 @@ impl Staging {
     }
 }
 
+/// What one of its files is called, in each folder that is a product; a folder of mails has
+/// nothing but them.
+const PRODUCTS: [&str; 4] = ["results.json", "metadata.json", "sent.json", "HEAD"];
+
+/// What is replaced must be a product of this tool, or an empty folder: anything else is the
+/// user's, who named the place by mistake.
+fn check_ours(place: &Path) -> Result<()> {
+    let Ok(meta) = place.metadata() else { return Ok(()) };
+    let asked = || Error::usage(format!("put results into {}", place.display()));
+    if !meta.is_dir() {
+        return Err(asked()
+            .found("it is there, and no folder")
+            .hint("name a folder, or one that is not there yet"));
+    }
+    if PRODUCTS.iter().any(|name| place.join(name).exists()) {
+        return Ok(());
+    }
+    for entry in fs::read_dir(place).at("read", place)? {
+        let name = entry.at("read", place)?.file_name();
+        let name = name.to_string_lossy();
+        if !name.ends_with(".patch") && !name.starts_with(WRITING) {
+            return Err(asked()
+                .found(format!("it has {name}, and what is there would be replaced"))
+                .hint("name a folder of its own, or one that is not there yet"));
+        }
+    }
+    Ok(())
+}
+
 /// A folder being filled: it takes its place with [`Dir::commit`], and is
 /// removed when dropped before.
 #[derive(Debug)]
@@ -122,8 +151,10 @@ impl Dir {
     /// Begins a folder that will stand at `place`.
     ///
     /// # Errors
-    /// When the parent folder cannot be made or written.
+    /// When the parent folder cannot be made or written, or something stands at `place`
+    /// that is no product.
     pub fn begin(place: &Path) -> Result<Dir> {
+        check_ours(place)?;
         let staging = Staging::begin(parent(place)?)?;
         let (place, written, synced) = (place.to_owned(), Vec::new(), BTreeSet::new());
         Ok(Dir { place, staging, written, synced })
@@ -262,6 +293,7 @@ mod tests {
         for n in ["1", "2"] {
             let mut d = Dir::begin(&place).unwrap();
             fs::write(d.path().join(n), n).unwrap();
+            fs::write(d.path().join("results.json"), n).unwrap();
             d.write(&format!("{n}s"), n.as_bytes()).unwrap();
             d.commit().unwrap();
         }
@@ -269,8 +301,26 @@ mod tests {
         let mut names: Vec<_> =
             fs::read_dir(&place).unwrap().map(|e| e.unwrap().file_name()).collect();
         names.sort();
-        assert_eq!(names, ["2", "2s"]);
+        assert_eq!(names, ["2", "2s", "results.json"]);
         assert_eq!(fs::read_dir(t.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn what_is_no_product_is_not_replaced() {
+        let t = tempfile::tempdir().unwrap();
+        let path = |name: &str| t.path().join(name);
+        fs::create_dir(path("mine")).unwrap();
+        fs::write(path("mine/thesis.txt"), "1").unwrap();
+        fs::write(path("notes.txt"), "1").unwrap();
+        fs::create_dir(path("empty")).unwrap();
+        fs::create_dir(path("mails")).unwrap();
+        fs::write(path("mails/0001-a.patch"), "1").unwrap();
+        for (name, ours) in
+            [("mine", false), ("notes.txt", false), ("empty", true), ("mails", true), ("new", true)]
+        {
+            assert_eq!(Dir::begin(&path(name)).is_ok(), ours, "{name}");
+        }
+        assert_eq!(fs::read(path("mine/thesis.txt")).unwrap(), b"1");
     }
 
     #[test]

@@ -16,13 +16,13 @@ pub const MEND: &str =
 // What is in raw blocks and comments comes first, and is passed over.
 static CONSTANT: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(
-        r#"(?s)\{%-?\s*raw\s*-?%\}.*?\{%-?\s*endraw\s*-?%\}|\{#.*?#\}|(\{\{-?\s*[-+]?[0-9][0-9.]*\s*-?\}\}|\{\{"[^"{}]*"\}\})"#,
+        r#"(?s)\{%-?\s*raw\s*-?%\}.*?\{%-?\s*endraw\s*-?%\}|\{#.*?#\}|(\{\{-?\s*[-+]?[0-9][0-9.]*\s*-?\}\}|\{\{\s*(?:true|false|"[^"{}]*[^\s"{}][^"{}]*")\s*\}\})"#,
     )
     .ok()
 });
 
-/// Whoever wants a number in a template writes the number: in tags it is C. A text may stand
-/// there for its blanks, `{{ "  " }}`, where the ones before it are cut off.
+/// Whoever wants a constant in a template writes the constant: in tags it is C. Only blanks may
+/// stand there, `{{ "  " }}`, where the ones before it are cut off.
 ///
 /// # Errors
 /// Names the first place.
@@ -42,7 +42,8 @@ fn constant(text: &str) -> Option<Range<usize>> {
     // Most templates have none, and the expression takes longer to compile than they to render.
     text.match_indices("{{").find(|(i, _)| {
         let inside = text.get(i + 2..).unwrap_or_default().trim_start_matches(['-', '+', ' ']);
-        inside.starts_with(|c: char| c.is_ascii_digit() || c == '"')
+        let constant = |c: char| c.is_ascii_digit() || c == '"';
+        inside.starts_with(constant) || inside.starts_with("true") || inside.starts_with("false")
     })?;
     CONSTANT.as_ref()?.captures_iter(text).find_map(|c| c.get(1)).map(|found| found.range())
 }
@@ -71,6 +72,8 @@ mod tests {
             ("int a[] = {{ -1 }};", Some("{{ -1 }}")),
             ("char *a[] = {{\"x\"}};", Some("{{\"x\"}}")),
             ("{{ vars.n }} {{ 'a' ~ b }} {{ 2 * n }}", None),
+            ("struct s x = {{ \"a b\" }};", Some("{{ \"a b\" }}")),
+            ("bool b[] = {{true}};", Some("{{true}}")),
             ("{{ \"a\" | upper }} {{ \"\t\" }}", None),
             ("{% raw %}{{0}}{% endraw %}", None),
             ("{%- raw -%}\n{{0}}\n{%- endraw %} {{1}}", Some("{{1}}")),

@@ -38,13 +38,17 @@ pub(super) fn find(out: &Path, asked: &Asked<'_>) -> Found {
     if guests.is_empty() {
         return other.map_or(Found::Nothing, Found::Other);
     }
-    Found::This(json!({
+    let value = json!({
         "series": asked.series,
         "base": asked.base,
         "emulated": emulated,
         "guests": guests.values().collect::<Vec<_>>(),
         "guest": guests,
-    }))
+    });
+    match other {
+        Some(other) => Found::Partly(value, other),
+        None => Found::This(value),
+    }
 }
 
 /// What lies there, if it is of what is rendered; or why it is not.
@@ -153,7 +157,7 @@ mod tests {
         };
         let seen = |head, tree| match find(&out, &asked(head, tree)) {
             Found::This(v) => Ok(v),
-            Found::Other(what) => Err(what),
+            Found::Partly(_, what) | Found::Other(what) => Err(what),
             Found::Nothing => Err("nothing".to_owned()),
         };
         let mut kept = usual(true);

@@ -219,7 +219,7 @@ mod tests {
         };
         let seen = |head| match find(&out, &asked(head)) {
             Found::This(v) => Ok(v),
-            Found::Other(what) => Err(what),
+            Found::Partly(_, what) | Found::Other(what) => Err(what),
             Found::Nothing => Err("nothing".to_owned()),
         };
         let keep = |rows| keep(&out, &folder, &head.to_string(), "J", &report(rows)).unwrap();

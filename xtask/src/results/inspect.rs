@@ -69,12 +69,16 @@ pub(super) fn find(out: &Path, asked: &Asked<'_>, tree_of: &dyn Fn(Oid) -> Optio
         kernel.entry(run.kernel.clone()).or_default().insert(run.arch.clone(), value.clone());
         all.push(value);
     }
-    Found::This(json!({
+    let value = json!({
         "series": asked.series,
         "base": asked.base,
         "runs": all,
         "kernel": kernel,
-    }))
+    });
+    match other {
+        Some(other) => Found::Partly(value, other),
+        None => Found::This(value),
+    }
 }
 
 /// `ARCH/KERNEL/results.json` below a folder, sorted.
@@ -184,7 +188,7 @@ mod tests {
         let tree_of = |commit| (commit == id(3)).then_some(tree);
         let seen = || match find(&out, &asked, &tree_of) {
             Found::This(v) => Ok(v),
-            Found::Other(what) => Err(what),
+            Found::Partly(_, what) | Found::Other(what) => Err(what),
             Found::Nothing => Err("nothing".to_owned()),
         };
         let keep = |run: &Run| keep(&place(&out, "s", "6.12"), run, &[]).unwrap();
@@ -213,7 +217,14 @@ mod tests {
         assert_eq!(one["functions"].as_array().unwrap().len(), 1);
 
         std::fs::write(&fragment, "CONFIG_A=m\n").unwrap();
-        assert_eq!(seen().unwrap()["runs"].as_array().unwrap().len(), 2);
+        // Of those that are of something else the user hears.
+        match find(&out, &asked, &tree_of) {
+            Found::Partly(v, what) => {
+                assert_eq!(v["runs"].as_array().unwrap().len(), 2);
+                assert!(what.contains("plain.config changed"), "{what}");
+            }
+            _ => panic!("{:?}", seen()),
+        }
         std::fs::remove_dir_all(place(&out, "s", "6.12").join("arm64")).unwrap();
         std::fs::remove_dir_all(place(&out, "s", "6.12").join("x86_64/default")).unwrap();
         assert!(seen().unwrap_err().contains("plain.config changed"));

@@ -54,6 +54,13 @@ pub fn find(
         match read() {
             Found::Nothing => None,
             Found::This(value) => Some(value),
+            Found::Partly(value, what) => {
+                let command = commands.get(name).map_or("", String::as_str);
+                stale.push(format!(
+                    "{what}; the cover letter does without that: {command} renews it"
+                ));
+                Some(value)
+            }
             Found::Other(what) => {
                 let command = commands.get(name).map_or("", String::as_str);
                 stale.push(format!("{what}; the cover letter does without: {command} renews it"));
@@ -74,6 +81,8 @@ enum Found {
     Nothing,
     /// Results of what is rendered, as templates see them.
     This(Value),
+    /// Such results, and beside them some of something else; in words.
+    Partly(Value, String),
     /// Results of something else; in words.
     Other(String),
 }

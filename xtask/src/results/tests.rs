@@ -174,7 +174,7 @@ mod cases {
         let tree_of = |commit| (commit == id(3)).then_some(tree);
         let seen = || match find(&out, &asked, &tree_of) {
             Found::This(v) => Ok(v),
-            Found::Other(what) => Err(what),
+            Found::Partly(_, what) | Found::Other(what) => Err(what),
             Found::Nothing => Err("nothing".to_owned()),
         };
         assert_eq!(seen().unwrap_err(), "nothing");

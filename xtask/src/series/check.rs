@@ -211,6 +211,18 @@ impl Checker<'_> {
         }
     }
 
+    /// How long something in a guest may take.
+    pub(super) fn seconds(&self, seconds: Option<u64>, path: &KeyPath) -> Result<()> {
+        const WEEK: u64 = 7 * 24 * 60 * 60;
+        match seconds {
+            Some(n) if n > WEEK => Err(self
+                .source
+                .error_at(path, format!("{n} seconds are more than a week"))
+                .hint("a guest that says nothing for a minute counts as hung anyway")),
+            _ => Ok(()),
+        }
+    }
+
     fn one_line(&self, text: &str, path: &KeyPath) -> Result<()> {
         if text.trim().is_empty() || text.contains(['\n', '\r', '\0']) {
             return Err(self.source.error_at(path, "it must be one line of text"));
@@ -365,6 +377,7 @@ impl Checker<'_> {
                 sources.push(file);
             }
             self.optional_patches(&t.with, &path.key("with"))?;
+            self.seconds(t.timeout, &path.key("timeout"))?;
             tests.push(Test {
                 name: t.name.clone(),
                 sources,

@@ -1,6 +1,7 @@
 //! Checks `[[bench]]` tables: sources and fragments that are there, figures that can be told
 //! from each other in the output.
 
+use crate::bench::plot;
 use crate::error::Result;
 use crate::host::paths::stay_below;
 use crate::host::size;
@@ -44,6 +45,7 @@ impl Checker<'_> {
         if raw.timeout == Some(0) {
             return Err(self.source.error_at(&path.key("timeout"), "it would end at once"));
         }
+        self.seconds(raw.timeout, &path.key("timeout"))?;
         if raw.needs_guest.smp.is_some_and(|n| n == 0 || n > 255) {
             let at = path.key("needs-guest").key("smp");
             return Err(self.source.error_at(&at, "a guest has between 1 and 255 CPUs"));
@@ -132,6 +134,12 @@ impl Checker<'_> {
             if figures.iter().any(|other| other.label == f.label) {
                 let what = format!("a second figure \"{}\"", f.label);
                 return Err(self.source.error_at(&path.key("label"), what));
+            }
+            let name = |label: &str| plot::file_name("", label);
+            if let Some(other) = figures.iter().find(|o| name(&o.label) == name(&f.label)) {
+                let what = format!("its picture would have the name of \"{}\"", other.label);
+                let error = self.source.error_at(&path.key("label"), what);
+                return Err(error.hint("labels must differ in letters or digits"));
             }
             let (label, unit) = (f.label.clone(), f.unit.clone());
             figures.push(Figure { label, unit, better: f.better, kind: f.kind });

@@ -41,11 +41,17 @@ impl Checker<'_> {
         let folder = self.project.join("series").join(self.series);
         let mut config = Vec::new();
         for (i, word) in raw.config.iter().enumerate() {
+            let path = path.key("config").index(i);
             if !word.ends_with(".config") {
+                if word.is_empty() || word.contains('/') || word.starts_with(['.', '~']) {
+                    let what = format!("\"{}\" is no fragment's name", word.escape_debug());
+                    return Err(self.source.error_at(&path, what).hint(
+                        "kasan is kconfigs/kasan.config, inspect/x.config a file of the series",
+                    ));
+                }
                 config.push(word.clone());
                 continue;
             }
-            let path = path.key("config").index(i);
             let below = stay_below(word, "fragment")
                 .map_err(|e| e.context(self.source.position_of(&path)))?;
             let file = folder.join(below);
@@ -98,6 +104,8 @@ mod tests {
             ("kernel = [{ name = \"a\", config = [] }]", "without fragments"),
             ("kernel = [{ name = \"a\", config = [\"no.config\"] }]", "no file"),
             ("kernel = [{ name = \"a\", config = [\"../../x.config\"] }]", "leaves its folder"),
+            ("kernel = [{ name = \"a\", config = [\"../../x\"] }]", "no fragment's name"),
+            ("kernel = [{ name = \"a\", config = [\"/etc/passwd\"] }]", "no fragment's name"),
             ("functions = [\"f\"]", "functions"),
         ] {
             let e = load(&format!("[inspect]\n{bad}")).unwrap_err().to_string();

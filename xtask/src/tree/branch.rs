@@ -30,8 +30,11 @@ pub fn publish(
     let clone = Repository::open(path).map_err(|e| {
         Error::usage(asked()).found(format!("it is no git clone ({})", e.message()))
     })?;
-    // git reads a lone @ as HEAD.
-    if name == "@" || !git2::Branch::name_is_valid(name).unwrap_or(false) {
+    // git reads a lone @ as HEAD, and refs/heads/x as the branch x.
+    if name == "@"
+        || name.starts_with("refs/")
+        || !git2::Branch::name_is_valid(name).unwrap_or(false)
+    {
         return Err(Error::usage(asked())
             .found("git does not take this name")
             .hint("`git check-ref-format --branch NAME` tells what is wrong with it"));

@@ -270,7 +270,7 @@ fn a_branch_is_made_in_the_clone_and_not_replaced_unless_forced() {
         let (_, err) = host.generate(&["--branch", name], 2);
         assert!(err.contains(&format!("there is a branch {other};")), "{err}");
     }
-    for name in ["a..b", "@", "HEAD"] {
+    for name in ["a..b", "@", "HEAD", "refs/heads/x"] {
         let (_, err) = host.generate(&["--branch", name], 2);
         assert!(err.contains("does not take this name"), "{err}");
     }

@@ -102,6 +102,15 @@ impl Inspect {
         let kernels = self.kernels(series, rendering)?;
         let named: Vec<String> =
             series.inspect.objects.iter().chain(&self.objects).cloned().collect();
+        let place = match &self.output {
+            Some(path) => path.clone(),
+            None => results::inspect::place(&ctx.dirs.out()?, &series.name, &kernel.base.name),
+        };
+        if place.metadata().is_ok_and(|m| !m.is_dir()) {
+            return Err(Error::usage(format!("put results into {}", place.display()))
+                .found("it is there, and no folder")
+                .hint("name a folder, or one that is not there yet"));
+        }
         // All names are looked up before anything is compiled.
         let mut setups: Vec<(Setup, Chosen)> = Vec::new();
         for name in self.arches(series) {
@@ -159,10 +168,6 @@ impl Inspect {
             all.push(Done { run, compiled });
         }
         self.check_functions(&all)?;
-        let place = match &self.output {
-            Some(path) => path.clone(),
-            None => results::inspect::place(&ctx.dirs.out()?, &series.name, &kernel.base.name),
-        };
         for done in &all {
             self.keep(done, &place)?;
         }
