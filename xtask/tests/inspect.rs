@@ -79,7 +79,7 @@ at = { text = "int z;" }
 replace = { text = "int z2;" }
 "#;
 
-const COVER: &str = "Why.\n{% if inspect %}{% set run = inspect.kernel.default.toy %}\
+const COVER: &str = "Why.\n{% if inspect %}{% set run = inspect.run[\"toy/default\"] %}\
     Indirect calls: {{ run.changed.before.indirect_calls }} -> \
     {{ run.changed.after.indirect_calls }}; {{ run.function.poll.kind }}; \
     {{ inspect.runs | length }} kernels.\n{% endif %}";
@@ -141,6 +141,7 @@ fn what_changes_is_told_kept_and_in_the_letter() {
     assert!(out.contains("1 → 0 (-1)"), "{out}");
     assert!(out.contains("gone: inlined") && out.contains("lib/z.o is left out"), "{out}");
     assert!(!out.contains("same") && out.contains("net/new.o (1 function)"), "{out}");
+    assert!(!out.contains("fresh"), "{out}");
     assert!(!err.contains("warning"), "{err}");
 
     let report = json(&host, &["--all", "--keep"]);

@@ -39,6 +39,10 @@ pub fn measure(object: &[u8]) -> Result<Vec<Measured>> {
     let mut all = Vec::new();
     for function in &unit.functions {
         let Some(section) = unit.sections.get(&function.section) else { continue };
+        // What is in a trampoline is patched, and each has its bytes.
+        if function.names.first().is_some_and(|n| role(n) == Role::StaticCall) {
+            continue;
+        }
         let decoded = decoder.decode(section, function)?;
         let same = function.names.iter().filter_map(|n| by_stem.get(stem(n))).flatten();
         let own: Vec<&Function> = std::iter::once(function).chain(same.copied()).collect();

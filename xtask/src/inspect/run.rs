@@ -98,11 +98,17 @@ impl Run {
         self.objects.iter().flat_map(|o| &o.functions)
     }
 
-    /// Writes a table: what `shows` says yes to, and sums of all.
+    /// Writes a table: what `shows` says yes to, and sums of all. Where it is `brief`, an
+    /// object that only one of the trees has is told in one line.
     ///
     /// # Errors
     /// When `w` cannot be written.
-    pub fn human(&self, w: &mut dyn Write, shows: &dyn Fn(&Function) -> bool) -> io::Result<()> {
+    pub fn human(
+        &self,
+        w: &mut dyn Write,
+        shows: &dyn Fn(&Function) -> bool,
+        brief: bool,
+    ) -> io::Result<()> {
         writeln!(w, "{} on {}, {}, kernel {}", self.series, self.base, self.arch, self.kernel)?;
         writeln!(w, "{}; before {:.12}, after {:.12}", self.compiler, self.before, self.after)?;
         let shown: Vec<&Function> = self.functions().filter(|f| shows(f)).collect();
@@ -124,11 +130,13 @@ impl Run {
         for object in &self.objects {
             let of_it: Vec<&Function> = object.functions.iter().filter(|f| shows(f)).collect();
             let sum = Totals::of(&object.functions);
-            for f in &of_it {
+            let whole = whole(object);
+            for f in of_it.iter().filter(|_| !brief || whole.is_none()) {
                 table.push_record(row(format!("  {}", called(f)), f.before, f.after, note(f)));
             }
             let name = format!("{} ({})", object.object, count(object.functions.len(), "function"));
-            table.push_record(row(name, Some(sum.before), Some(sum.after), ""));
+            let whole = whole.unwrap_or_default();
+            table.push_record(row(name, Some(sum.before), Some(sum.after), whole));
         }
         if self.objects.len() > 1 {
             let Totals { before, after } = self.total;
@@ -160,6 +168,16 @@ fn called(f: &Function) -> String {
     match &f.was {
         Some(was) => format!("{} (was {was})", f.name),
         None => f.name.clone(),
+    }
+}
+
+/// What became of an object that only one of the trees has.
+fn whole(object: &Object) -> Option<&'static str> {
+    let all = |kind: Kind| object.functions.iter().all(|f| f.kind == kind);
+    match object.functions.is_empty() {
+        false if all(Kind::New) => Some("new"),
+        false if all(Kind::Gone) => Some("gone"),
+        _ => None,
     }
 }
 

@@ -54,7 +54,7 @@ pub const TESTS: [&str; 8] =
     ["series", "base", "held", "passed", "failed", "skipped", "guest", "guests"];
 
 /// Keys of `inspect`.
-pub const INSPECT: [&str; 4] = ["series", "base", "runs", "kernel"];
+pub const INSPECT: [&str; 4] = ["series", "base", "runs", "run"];
 
 /// Keys of `bench`.
 pub const BENCH: [&str; 5] = ["series", "base", "emulated", "guest", "guests"];

@@ -35,7 +35,7 @@ pub fn keep(place: &Path, run: &Run, objects: &[(Side, &BTreeMap<String, Vec<u8>
         .map_err(|e| Error::host("keep the results of inspect").found(e.to_string()))?;
     folder.write("results.json", &json)?;
     let mut text = Vec::new();
-    run.human(&mut text, &|_| true).at("write", place)?;
+    run.human(&mut text, &|_| true, false).at("write", place)?;
     folder.write("report.txt", &text)?;
     for (side, objects) in objects {
         for (path, bytes) in *objects {
@@ -62,18 +62,14 @@ pub(super) fn find(out: &Path, asked: &Asked<'_>, tree_of: &dyn Fn(Oid) -> Optio
     if runs.is_empty() {
         return other.map_or(Found::Nothing, Found::Other);
     }
-    let mut kernel: BTreeMap<String, Map<String, Value>> = BTreeMap::new();
-    let mut all = Vec::new();
-    for run in &runs {
-        let value = view(run);
-        kernel.entry(run.kernel.clone()).or_default().insert(run.arch.clone(), value.clone());
-        all.push(value);
-    }
+    // One key for both, so that a letter can ask for it in one step.
+    let by_name: Map<String, Value> =
+        runs.iter().map(|r| (format!("{}/{}", r.arch, r.kernel), view(r))).collect();
     let value = json!({
         "series": asked.series,
         "base": asked.base,
-        "runs": all,
-        "kernel": kernel,
+        "runs": runs.iter().map(view).collect::<Vec<_>>(),
+        "run": by_name,
     });
     match other {
         Some(other) => Found::Partly(value, other),
@@ -210,7 +206,7 @@ mod tests {
         let mut known = INSPECT.map(str::to_owned).to_vec();
         known.sort();
         assert_eq!(v.as_object().unwrap().keys().cloned().collect::<Vec<_>>(), known);
-        let one = &v["kernel"]["no-retpolines"]["x86_64"];
+        let one = &v["run"]["x86_64/no-retpolines"];
         assert_eq!(one["changed"]["before"]["jump_tables"], 1);
         assert_eq!(one["total"]["after"]["jump_tables"], 2);
         assert_eq!(one["function"]["g"]["after"]["jump_tables"], 2);

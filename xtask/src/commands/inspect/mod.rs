@@ -194,9 +194,12 @@ impl Inspect {
     fn tell(&self, ctx: &Ctx, all: Vec<Done>, place: &std::path::Path) -> Result<Outcome> {
         let shows = |f: &Function| self.shows(f);
         let mut runs: Vec<Run> = all.into_iter().map(|d| d.run).collect();
+        let brief = self.functions.is_empty() && !self.all;
         let mut text = Vec::new();
         for run in &runs {
-            run.human(&mut text, &shows).and_then(|()| writeln_to(&mut text)).at("write", place)?;
+            run.human(&mut text, &shows, brief)
+                .and_then(|()| writeln_to(&mut text))
+                .at("write", place)?;
         }
         runs.iter_mut().for_each(|r| r.retain(shows));
         let json = json!({ "folder": place.display().to_string(), "runs": runs });
