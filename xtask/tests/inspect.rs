@@ -200,7 +200,7 @@ fn what_cannot_be_asked() {
         (&["--object", "net/dve.o"][..], "did you mean net/dev.o?"),
         (&["--object", "net/dev.c"], "does not end with .o"),
         (&["--object", "../dev.o"], "leaves its folder"),
-        (&["--kernel", "mroe"], "the series has: default, more"),
+        (&["--kernel", "mora"], "the series has: default, more"),
         (&["--config", "none"], "no configuration fragment"),
         (&["--function", "pol", "--kernel", "default"], "did you mean poll?"),
         (&["--with", "b"], "b"),
