@@ -66,13 +66,13 @@ at = { text = "return o->f(x) + helper(x);" }
 replace = { text = "\treturn ext(x) + 2;" }
 [[patch.edit]]
 file = "net/new.c"
-create = { text = "int fresh(int x) { return x + 1; }" }
+create = { text = "int fresh(int x) { return x + 1; }\n#ifdef PARTS\n#include \"part.c\"\n#endif" }
 [[patch.edit]]
 file = "net/off.c"
 create = { text = "int off;" }
 [[patch.edit]]
 file = "net/part.c"
-create = { text = "this is part of another" }
+create = { text = "not C alone" }
 [[patch.edit]]
 file = "lib/z.c"
 at = { text = "int z;" }
@@ -116,7 +116,7 @@ fn run(host: &Host, args: &[&str], code: i32) -> (String, String) {
     (stdout, stderr)
 }
 
-const INSPECT: [&str; 6] = ["inspect", "s", "--base", "../linux", "--arch", "toy"];
+const INSPECT: [&str; 6] = ["inspect", "s", "--base", "../linux", "--arch", "toy,toy"];
 
 fn inspect(host: &Host, more: &[&str], code: i32) -> (String, String) {
     run(host, &[&INSPECT[..], more].concat(), code)
@@ -164,7 +164,7 @@ fn what_changes_is_told_kept_and_in_the_letter() {
     assert_eq!(
         left_out,
         [
-            (&"net/part.o".into(), &"no Makefile names it".into()),
+            (&"net/part.o".into(), &"another source includes its own".into()),
             (&"lib/z.o".into(), &configured),
             (&"net/off.o".into(), &configured),
         ]

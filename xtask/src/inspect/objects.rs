@@ -10,6 +10,7 @@ use super::kbuild::builds;
 use super::run::LeftOut;
 use crate::build::target::Arch;
 use crate::error::{Error, Result};
+use crate::gates::makefile;
 use crate::host::paths::stay_below;
 use crate::series::excerpt::did_you_mean;
 use crate::tree::view::TreeView;
@@ -115,8 +116,7 @@ impl<'s> Sources<'s> {
     }
 
     /// Whether the Makefiles of one tree build an object with a configuration, whose
-    /// symbols `is_set` knows; nothing where none names it: a source that is included by
-    /// another has no object of its own.
+    /// symbols `is_set` knows; nothing where the text of none names it.
     ///
     /// # Errors
     /// When the tree cannot be read.
@@ -164,23 +164,25 @@ impl<'s> Sources<'s> {
         }
         let mut chosen = Chosen::default();
         for object in paths {
-            let mut sides = Vec::new();
             let is_named = named.contains(&object);
-            let mut listed = is_named;
+            let (mut sides, mut included) = (Vec::new(), false);
             for side in [Side::Before, Side::After] {
-                if self.source(side, &object)?.is_some() {
+                let Some(source) = self.source(side, &object)? else { continue };
+                let view = self.view(side);
+                let (repo, tree) = (view.store().repo(), view.tree_id());
+                if !is_named && makefile::is_part_of_another(repo, tree, &source)? {
+                    included = true;
+                } else {
                     sides.push(side);
-                    listed = listed || self.builds(side, &object, &|_| true)?.is_some();
                 }
             }
-            if sides.is_empty() {
-                return Err(self.no_source(&object)?);
-            }
-            if listed {
+            if !sides.is_empty() {
                 chosen.wanted.push(Wanted { object, sides, named: is_named });
-            } else {
-                let why = "no Makefile names it".to_owned();
+            } else if included {
+                let why = "another source includes its own".to_owned();
                 chosen.left_out.push(LeftOut { object, why });
+            } else {
+                return Err(self.no_source(&object)?);
             }
         }
         if chosen.wanted.is_empty() {

@@ -29,7 +29,7 @@ pub(super) struct Compiler<'c> {
 }
 
 /// A kernel that objects are compiled for.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Setup {
     /// Its architecture, by the name in `targets.toml`.
     pub arch: String,
@@ -129,7 +129,8 @@ impl Compiler<'_> {
         let (mut goals, mut left_out) = (Vec::new(), Vec::new());
         for w in wanted.iter().filter(|w| w.sides.contains(&side)) {
             let is_set = |symbol: &str| config.is_set(symbol);
-            let builds = w.named || self.sources.builds(side, &w.object, &is_set)? == Some(true);
+            // A Makefile may name it in ways that its text does not show: make will tell.
+            let builds = w.named || self.sources.builds(side, &w.object, &is_set)? != Some(false);
             if builds { &mut goals } else { &mut left_out }.push(w.object.clone());
         }
         Ok((goals, left_out))

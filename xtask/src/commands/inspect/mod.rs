@@ -117,12 +117,14 @@ impl Inspect {
             let arch = targets.arch(&name)?;
             let chosen = sources.objects(arch, &named)?;
             for k in &kernels {
-                if k.is_for(&targets, &arch.name)? {
-                    let setup = Setup {
-                        arch: arch.name.clone(),
-                        kernel: self.label(&k.name),
-                        fragments: k.config.clone(),
-                    };
+                let setup = Setup {
+                    arch: arch.name.clone(),
+                    kernel: self.label(&k.name),
+                    fragments: k.config.clone(),
+                };
+                // An architecture has several names.
+                let known = setups.iter().any(|(s, _)| *s == setup);
+                if !known && k.is_for(&targets, &arch.name)? {
                     setups.push((setup, chosen.clone()));
                 }
             }
