@@ -11,8 +11,8 @@ use clap::{ArgMatches, Args, FromArgMatches, Parser, Subcommand};
 use crate::commands;
 use crate::error::{Error, Kind, Result};
 use crate::host::paths::Dirs;
-use crate::host::signals;
 use crate::host::ui::{Format, Ui};
+use crate::host::{process, signals};
 
 /// Makes the list of commands. What clap's own derive makes builds the options of
 /// all of them each time; this, those of the one that is run.
@@ -183,6 +183,10 @@ pub fn main() -> ExitCode {
 fn run(cli: &Cli, ui: &Ui) -> Result<Outcome> {
     let of_signals = ui.clone();
     signals::install(move |e| report(&of_signals, e))?;
+    if let Command::TestVm(args) = &cli.command {
+        waits("--timeout", args.timeout)?;
+        waits("--silence", Some(args.silence))?;
+    }
     let dirs = match &cli.command {
         // They may begin a project: its `series/` need not be there yet.
         Command::NewSeries(_) | Command::ImportSeries(_) => {
@@ -192,6 +196,16 @@ fn run(cli: &Cli, ui: &Ui) -> Result<Outcome> {
     };
     let ctx = Ctx { ui: ui.clone(), dirs };
     cli.command.run(&ctx)
+}
+
+/// Refuses to wait for what is no time.
+fn waits(option: &str, seconds: Option<u64>) -> Result<()> {
+    match seconds {
+        Some(n) if n > process::LONGEST => Err(Error::usage(format!("{option} {n}"))
+            .found("that many seconds are more than a week")
+            .hint("a guest that says nothing for a minute counts as hung anyway")),
+        _ => Ok(()),
+    }
 }
 
 fn report(ui: &Ui, e: &Error) {

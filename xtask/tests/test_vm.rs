@@ -127,3 +127,15 @@ fn a_killed_tool_takes_its_emulator_with_it_and_leaves_no_result() {
     tool.wait().unwrap();
     assert_eq!(host.products(), [""; 0].map(PathBuf::from));
 }
+
+#[test]
+fn waits_that_are_no_times_are_refused() {
+    for option in ["--timeout", "--silence"] {
+        let mut c = assert_cmd::Command::cargo_bin("xtask").unwrap();
+        c.args(["test-vm", "--kernel", "none", option, "18446744073709551615"]);
+        let out = c.output().unwrap();
+        assert_eq!(out.status.code(), Some(2));
+        let talk = String::from_utf8_lossy(&out.stderr).into_owned();
+        assert!(talk.contains("more than a week") && talk.contains("mend:"), "{talk}");
+    }
+}

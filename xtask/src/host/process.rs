@@ -18,6 +18,10 @@ use nix::unistd::Pid;
 use crate::error::{Error, Result};
 use crate::host::signals;
 
+/// The longest that a user may have anything waited for, a week, in seconds: limits are added
+/// up, and far above it there is no sum.
+pub const LONGEST: u64 = 7 * 24 * 60 * 60;
+
 /// A program to run with its arguments and surroundings.
 #[derive(Clone, Debug)]
 pub struct Cmd {

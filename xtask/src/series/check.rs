@@ -5,6 +5,7 @@ use std::path::Path;
 
 use crate::error::{Error, Result};
 use crate::host::paths::stay_below;
+use crate::host::process;
 use crate::mail;
 
 use super::excerpt::{Document, did_you_mean};
@@ -213,9 +214,8 @@ impl Checker<'_> {
 
     /// How long something in a guest may take.
     pub(super) fn seconds(&self, seconds: Option<u64>, path: &KeyPath) -> Result<()> {
-        const WEEK: u64 = 7 * 24 * 60 * 60;
         match seconds {
-            Some(n) if n > WEEK => Err(self
+            Some(n) if n > process::LONGEST => Err(self
                 .source
                 .error_at(path, format!("{n} seconds are more than a week"))
                 .hint("a guest that says nothing for a minute counts as hung anyway")),
