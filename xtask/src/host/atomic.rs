@@ -106,9 +106,9 @@ impl Staging {
     }
 }
 
-/// What one of its files is called, in each folder that is a product; a folder of mails has
-/// nothing but them.
-const PRODUCTS: [&str; 4] = ["results.json", "metadata.json", "sent.json", "HEAD"];
+/// What one of its files is called, in each folder that a later product may replace; a folder
+/// of mails has nothing but them. The store and what was sent never are.
+const PRODUCTS: [&str; 2] = ["results.json", "metadata.json"];
 
 /// What is replaced must be a product of this tool, or an empty folder: anything else is the
 /// user's, who named the place by mistake.
@@ -315,9 +315,19 @@ mod tests {
         fs::create_dir(path("empty")).unwrap();
         fs::create_dir(path("mails")).unwrap();
         fs::write(path("mails/0001-a.patch"), "1").unwrap();
-        for (name, ours) in
-            [("mine", false), ("notes.txt", false), ("empty", true), ("mails", true), ("new", true)]
-        {
+        fs::create_dir(path("bare.git")).unwrap();
+        fs::write(path("bare.git/HEAD"), "ref: refs/heads/main\n").unwrap();
+        fs::create_dir(path("sent")).unwrap();
+        fs::write(path("sent/sent.json"), "{}").unwrap();
+        for (name, ours) in [
+            ("mine", false),
+            ("notes.txt", false),
+            ("bare.git", false),
+            ("sent", false),
+            ("empty", true),
+            ("mails", true),
+            ("new", true),
+        ] {
             assert_eq!(Dir::begin(&path(name)).is_ok(), ours, "{name}");
         }
         assert_eq!(fs::read(path("mine/thesis.txt")).unwrap(), b"1");
