@@ -107,28 +107,12 @@ fn add(test: &ktap::Test, lines: &mut Vec<String>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bench::kept;
     use crate::series::model::{Better, FigureKind};
 
     fn bench() -> Bench {
-        let figure = |label: &str, unit: &str| Figure {
-            label: label.into(),
-            unit: unit.into(),
-            better: Better::Higher,
-            kind: FigureKind::Time,
-        };
-        Bench {
-            name: "b".into(),
-            sources: Vec::new(),
-            kconfig: Vec::new(),
-            kconfig_series: Vec::new(),
-            args: Vec::new(),
-            timeout: 1,
-            patches_text: false,
-            modules: Vec::new(),
-            smp: 1,
-            memory: None,
-            figures: vec![figure("rate", "kpps"), figure("hits", "")],
-        }
+        let time = |label, unit| (label, unit, Better::Higher, FigureKind::Time);
+        kept::tests::bench(&[time("rate", "kpps"), time("hits", "")])
     }
 
     fn of(text: &str) -> Result<Values> {
