@@ -230,8 +230,9 @@ impl GenerateSeries {
             report.branch = Some(name.clone());
         }
         let filed = filing.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        let filed = filed?;
         check_replaceable(&folder)?;
-        filed?.commit()?;
+        filed.commit()?;
         report.mails = mails.into_iter().map(|m| m.file_name).collect();
         // JSON knows no other bytes than UTF-8.
         report.folder = Some(folder.display().to_string());
@@ -383,11 +384,8 @@ fn file_all(folder: &Path, files: Receiver<(String, Vec<u8>)>) -> Result<atomic:
 
 /// A folder that has anything but mails is not ours to replace.
 fn check_replaceable(folder: &Path) -> Result<()> {
-    let Ok(meta) = folder.symlink_metadata() else { return Ok(()) };
-    if !meta.is_dir() {
-        return Err(Error::usage(format!("--output {}", folder.display()))
-            .found("it is there, and no folder")
-            .hint("name a folder, or one that is not there yet"));
+    if folder.symlink_metadata().is_err() {
+        return Ok(());
     }
     for entry in std::fs::read_dir(folder).at("read", folder)? {
         let name = entry.at("read", folder)?.file_name();

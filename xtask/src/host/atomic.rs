@@ -113,9 +113,11 @@ const PRODUCTS: [&str; 2] = ["results.json", "metadata.json"];
 /// What is replaced must be a product of this tool, or an empty folder: anything else is the
 /// user's, who named the place by mistake.
 fn check_ours(place: &Path) -> Result<()> {
-    let Ok(meta) = place.metadata() else { return Ok(()) };
+    if place.symlink_metadata().is_err() {
+        return Ok(());
+    }
     let asked = || Error::usage(format!("put results into {}", place.display()));
-    if !meta.is_dir() {
+    if !place.is_dir() {
         return Err(asked()
             .found("it is there, and no folder")
             .hint("name a folder, or one that is not there yet"));
@@ -317,6 +319,7 @@ mod tests {
         fs::write(path("mails/0001-a.patch"), "1").unwrap();
         fs::create_dir(path("bare.git")).unwrap();
         fs::write(path("bare.git/HEAD"), "ref: refs/heads/main\n").unwrap();
+        std::os::unix::fs::symlink("nowhere", path("link")).unwrap();
         fs::create_dir(path("sent")).unwrap();
         fs::write(path("sent/sent.json"), "{}").unwrap();
         for (name, ours) in [
@@ -324,6 +327,7 @@ mod tests {
             ("notes.txt", false),
             ("bare.git", false),
             ("sent", false),
+            ("link", false),
             ("empty", true),
             ("mails", true),
             ("new", true),
