@@ -7,6 +7,7 @@
 #include <kunit/test.h>
 #include <linux/bpf_trace.h>
 #include <linux/filter.h>
+#include <linux/module.h>
 #include <net/xdp_sock_drv.h>
 #include "i40e.h"
 
@@ -191,3 +192,6 @@ static struct kunit_suite i40e_xdp_suite = {
 };
 
 kunit_test_suite(i40e_xdp_suite);
+
+MODULE_DESCRIPTION("KUnit test of XDP verdicts in i40e");
+MODULE_LICENSE("GPL");
