@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 use git2::{Oid, Repository};
 
-use super::compiler::SeriesCompiler;
+use super::fitting::Fitting;
 use super::kernel::Kernel;
 use super::previous::Previous;
 use super::{format_series, letter, series_mail, which_base};
@@ -296,7 +296,7 @@ impl Material {
         arches: &[String],
     ) -> Result<Box<dyn Compiler + 'm>> {
         match &self.home {
-            Home::Series(kernel) => Ok(Box::new(SeriesCompiler::new(ctx, kernel, arches)?)),
+            Home::Series(kernel) => Ok(Box::new(Fitting::new(ctx, kernel, arches)?)),
             Home::Range(_) => Err(Error::host("compile a range of commits")
                 .found("there is no configuration that has their code in it")
                 .hint("make a series of it with import-series, or check with --fast")),

@@ -7,6 +7,7 @@ pub mod check;
 pub mod ci;
 pub mod compiler;
 pub mod doctor;
+pub mod fitting;
 pub mod format_series;
 pub mod generate_series;
 pub mod import_series;

@@ -1,0 +1,118 @@
+//! What a configuration does not build is no part of its kernel: make compiles a source that it
+//! is told to all the same, and the source may not compile then. arm64 has no static calls worth
+//! the name, so that what depends on them cannot be switched on there.
+
+use std::cell::RefCell;
+use std::path::Path;
+
+use crate::build::kconfig::dotconfig::DotConfig;
+use crate::cli::Ctx;
+use crate::commands::compiler::SeriesCompiler;
+use crate::commands::kernel::Kernel;
+use crate::error::{Kind, Result};
+use crate::gates::compile::{Attempt, Compiler};
+use crate::inspect::{Side, Sources};
+use crate::tree::Oid;
+
+/// The series' commits, and what builds them; of single objects that do not compile, those that
+/// their kernel has not are left out, and told.
+pub struct Fitting<'c> {
+    compiler: SeriesCompiler<'c>,
+    ctx: &'c Ctx,
+    kernel: &'c Kernel,
+    /// Two gates ask for the same objects.
+    kept: RefCell<Vec<(Oid, String, Attempt)>>,
+    told: RefCell<Vec<String>>,
+}
+
+impl<'c> Fitting<'c> {
+    /// Of a series that applies.
+    ///
+    /// # Errors
+    /// When it does not.
+    pub fn new(ctx: &'c Ctx, kernel: &'c Kernel, arches: &[String]) -> Result<Fitting<'c>> {
+        let compiler = SeriesCompiler::new(ctx, kernel, arches)?;
+        let (kept, told) = (RefCell::default(), RefCell::default());
+        Ok(Fitting { compiler, ctx, kernel, kept, told })
+    }
+
+    /// Those of the objects that the commit's kernel is made of; nothing where it cannot even
+    /// be configured.
+    fn built(&self, commit: Oid, label: &str, arch: &str, all: &[String]) -> Result<Vec<String>> {
+        let name = self.kernel.base.name.clone();
+        let output = self.ctx.dirs.cache().join("check").join(&name);
+        let output = output.join(format!("{arch}-objects-configured"));
+        let tree = self.kernel.store.repo().find_commit(commit)?.tree()?;
+        let has_kunit = tree.get_path(Path::new("lib/kunit/Kconfig")).is_ok();
+        let configured =
+            self.kernel.build(self.ctx, (commit, &format!("{name}:{label}")), arch, |r| {
+                // As `SeriesCompiler::objects` has it, but for the goal.
+                r.kconfig = Some("allmodconfig".into());
+                r.default_fragments = false;
+                r.kconfig_add = vec!["WERROR=n".into()];
+                if has_kunit {
+                    r.kconfig_add.push("KUNIT=y".into());
+                }
+                r.goals = vec!["olddefconfig".into()];
+                r.objdir = r.source.objdirs.as_ref().map(|o| o.join(format!("{arch}-check")));
+                r.output = Some(output);
+            });
+        let config = match configured {
+            Ok(built) => DotConfig::read(&built.config)?,
+            Err(e) if e.kind() == Kind::Check => return Ok(all.to_vec()),
+            Err(e) => return Err(e),
+        };
+        let sources = Sources::new(&self.kernel.store, tree.id(), tree.id())?;
+        let is_set = |symbol: &str| config.is_set(symbol);
+        let mut built = Vec::new();
+        for object in all {
+            if sources.builds(Side::After, object, &is_set)? == Some(false) {
+                self.tell(object, arch);
+            } else {
+                built.push(object.clone());
+            }
+        }
+        Ok(built)
+    }
+
+    fn tell(&self, object: &str, arch: &str) {
+        let line = format!("{object} is left out on {arch}: this configuration does not build it");
+        if !self.told.borrow().contains(&line) {
+            self.ctx.ui.note(&line);
+            self.told.borrow_mut().push(line);
+        }
+    }
+}
+
+impl Compiler for Fitting<'_> {
+    fn arches(&self) -> &[String] {
+        self.compiler.arches()
+    }
+
+    fn kernel(&self, commit: Oid, label: &str, arch: &str) -> Result<Attempt> {
+        self.compiler.kernel(commit, label, arch)
+    }
+
+    fn objects(&self, commit: Oid, label: &str, arch: &str, objects: &[String]) -> Result<Attempt> {
+        let key = format!("{arch} {}", objects.join(" "));
+        let known = |k: &&(Oid, String, Attempt)| k.0 == commit && k.1 == key;
+        if let Some((_, _, attempt)) = self.kept.borrow().iter().find(known) {
+            return Ok(attempt.clone());
+        }
+        let mut attempt = self.compiler.objects(commit, label, arch, objects)?;
+        if matches!(attempt, Attempt::Broken(_)) {
+            let built = self.built(commit, label, arch, objects)?;
+            if built.is_empty() {
+                attempt = Attempt::Built(Vec::new());
+            } else if built.len() < objects.len() {
+                attempt = self.compiler.objects(commit, label, arch, &built)?;
+            }
+        }
+        self.kept.borrow_mut().push((commit, key, attempt.clone()));
+        Ok(attempt)
+    }
+
+    fn no_sparse(&self) -> Option<String> {
+        self.compiler.no_sparse()
+    }
+}
