@@ -194,3 +194,28 @@ fn a_configuration_that_cannot_be_had_fails_every_commit() {
     assert!(cell["summary"].as_str().unwrap().starts_with("0 of 2 commits built"), "{cell}");
     assert!(cell["notes"][0].as_str().unwrap().contains("NEVER"), "{cell}");
 }
+
+#[test]
+fn what_a_configuration_does_not_build_need_not_compile() {
+    for (list, code, new) in [
+        // make compiles it as it is told; nothing switches it on.
+        ("obj-$(CONFIG_NEVER) += off.o", 0, "W=1: 0 warnings new"),
+        ("obj-y += off.o", 1, "W=1: 2 warnings new"),
+        ("obj-$(CONFIG_NET) += off.o", 1, "W=1: 2 warnings new"),
+    ] {
+        let place = Toy::new("int two = 1;", "int two = 2;");
+        let of_first = format!(
+            "[[patch.edit]]\nfile = \"off.c\"\ncreate = {{ text = \"#error off\\n\" }}\n\
+             [[patch.edit]]\nfile = \"Kbuild\"\ncreate = {{ text = \"{list}\\n\" }}\n\n"
+        );
+        let file = "project/series/two/series.toml";
+        let series = fs::read_to_string(place.path(file)).unwrap();
+        let second = "[[patch]]\nname = \"second\"";
+        place.write(file, &series.replace(second, &format!("{of_first}{second}")));
+        let cell = place.commits(&[], code);
+        let summary = cell["summary"].as_str().unwrap();
+        assert!(summary.starts_with("2 of 2 commits built") && summary.contains(new), "{cell}");
+        // The others are looked at all the same.
+        assert!(place.log().contains(&"compiled two".to_owned()), "{:?}", place.log());
+    }
+}
