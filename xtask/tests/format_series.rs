@@ -373,9 +373,9 @@ fn bad_input() {
         assert!(stderr(&output).contains(says), "{args:?} {}", stderr(&output));
         assert!(!repo.beside("mails").exists(), "{args:?}");
     }
-    let mut command = command(&repo, &["-1", "--faults=mend"]);
-    command.env("HOME", "/nosuch");
-    assert!(command.output().unwrap().status.success());
+    let mut homeless = command(&repo, &["-1", "--faults=mend"]);
+    homeless.env("HOME", "/nosuch");
+    assert!(homeless.output().unwrap().status.success());
     let folder = repo.beside("no repository");
     std::fs::create_dir(&folder).unwrap();
     let output = Command::new(env!("CARGO_BIN_EXE_xtask"))
@@ -384,6 +384,13 @@ fn bad_input() {
         .output()
         .unwrap();
     assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+    // A file where mails should go.
+    std::fs::remove_dir_all(repo.beside("mails")).unwrap();
+    std::fs::write(repo.beside("mails"), "mine").unwrap();
+    let output = run(&repo, &["HEAD~1"]);
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+    assert!(stderr(&output).contains("no folder"), "{}", stderr(&output));
+    assert_eq!(std::fs::read_to_string(repo.beside("mails")).unwrap(), "mine");
 }
 
 #[test]

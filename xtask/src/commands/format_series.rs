@@ -144,6 +144,7 @@ impl FormatSeries {
     /// When range, repository or an option is not well-formed, a commit cannot be
     /// mailed, or the folder cannot be written.
     pub fn run(&self, ctx: &Ctx) -> Result<Outcome> {
+        atomic::check_folder(&self.output)?;
         tree::isolate_libgit2()?;
         let repo = Repository::open(&self.repo).map_err(|e| {
             Error::usage(format!("--repo {}", self.repo.display()))

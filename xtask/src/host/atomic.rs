@@ -110,18 +110,27 @@ impl Staging {
 /// of mails has nothing but them. The store and what was sent never are.
 const PRODUCTS: [&str; 2] = ["results.json", "metadata.json"];
 
+/// Where results go is a folder, or not there yet.
+///
+/// # Errors
+/// When it is something else.
+pub fn check_folder(place: &Path) -> Result<()> {
+    if place.symlink_metadata().is_err() || place.is_dir() {
+        return Ok(());
+    }
+    Err(Error::usage(format!("put results into {}", place.display()))
+        .found("it is there, and no folder")
+        .hint("name a folder, or one that is not there yet"))
+}
+
 /// What is replaced must be a product of this tool, or an empty folder: anything else is the
 /// user's, who named the place by mistake.
 fn check_ours(place: &Path) -> Result<()> {
+    check_folder(place)?;
     if place.symlink_metadata().is_err() {
         return Ok(());
     }
     let asked = || Error::usage(format!("put results into {}", place.display()));
-    if !place.is_dir() {
-        return Err(asked()
-            .found("it is there, and no folder")
-            .hint("name a folder, or one that is not there yet"));
-    }
     if PRODUCTS.iter().any(|name| place.join(name).exists()) {
         return Ok(());
     }

@@ -15,6 +15,7 @@ use crate::cli::{Ctx, Outcome};
 use crate::commands::kernel::Kernel;
 use crate::commands::test_vm::group::Group;
 use crate::error::{Error, IoContext as _, Result};
+use crate::host::atomic;
 use crate::inspect::{
     Chosen, Fragment, Function, Object, Run, Side, Sources, Totals, Wanted, measure,
 };
@@ -106,11 +107,7 @@ impl Inspect {
             Some(path) => path.clone(),
             None => results::inspect::place(&ctx.dirs.out()?, &series.name, &kernel.base.name),
         };
-        if place.metadata().is_ok_and(|m| !m.is_dir()) {
-            return Err(Error::usage(format!("put results into {}", place.display()))
-                .found("it is there, and no folder")
-                .hint("name a folder, or one that is not there yet"));
-        }
+        atomic::check_folder(&place)?;
         // All names are looked up before anything is compiled.
         let mut setups: Vec<(Setup, Chosen)> = Vec::new();
         for name in self.arches(series) {
