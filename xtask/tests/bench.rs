@@ -184,3 +184,15 @@ fn a_letter_tells_counts_always_and_times_of_hardware_alone() {
     let (_, err) = host.run(&["generate-series", "s", "--base", "../linux"], 2);
     assert!(err.contains("`cargo xtask bench s --base ../linux` brings it"), "{err}");
 }
+
+#[test]
+fn a_look_at_one_benchmark_spares_the_results_of_others() {
+    let more = BENCH.replace("\"rate\"\nsources", "\"more\"\nsources");
+    let host = host(&format!("{BENCH}{more}"));
+    results(&host, &"01".repeat(20), true, &fingerprint(&host));
+    let kept = host.read("project/out/bench/s/linux/x86_64/results.json");
+    let args = ["bench", "s", "--bench", "more", "--base", "../linux", "--arch", "x86_64"];
+    let (_, err) = host.run(&args, 2);
+    assert!(err.contains("has results of rate too") && err.contains("--output"), "{err}");
+    assert_eq!(host.read("project/out/bench/s/linux/x86_64/results.json"), kept);
+}

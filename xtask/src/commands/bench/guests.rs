@@ -9,7 +9,8 @@ use crate::bench::host::Load;
 use crate::bench::kept::{Boot, Machine};
 use crate::build::Built;
 use crate::cli::Ctx;
-use crate::error::{Error, Result};
+use crate::error::{Error, IoContext as _, Kind, Result};
+use crate::host::atomic;
 use crate::report::{Case, Status};
 use crate::series::model::Bench as Program;
 use crate::vm::{self, Arch, GuestRequest, GuestRun, Progress, TestKind, TestProgram, ktap};
@@ -27,13 +28,15 @@ pub struct Guests<'a> {
     machine: Option<Machine>,
     guest: String,
     notes: Vec<String>,
+    /// Where the last one wrote.
+    last: Option<PathBuf>,
 }
 
 impl<'a> Guests<'a> {
     /// Guests whose consoles go below `place`.
     pub fn new(options: &'a Bench, arch: Arch, place: &Path) -> Guests<'a> {
-        let (machine, guest, notes) = (None, String::new(), Vec::new());
-        Guests { options, arch, place: place.to_owned(), machine, guest, notes }
+        let (machine, guest, notes, last) = (None, String::new(), Vec::new(), None);
+        Guests { options, arch, place: place.to_owned(), machine, guest, notes, last }
     }
 
     /// Whether they were emulated. Nothing that has not booted was run by hardware.
@@ -59,6 +62,17 @@ impl<'a> Guests<'a> {
         self.notes.clone()
     }
 
+    /// The run has failed, and `results` stays as it was: what the last guest wrote goes into a
+    /// folder beside it, which `error` is made to name.
+    pub fn keep_last(&self, results: &Path, error: Error) -> Error {
+        let last = self.last.as_deref().filter(|l| l.is_dir());
+        let Some(last) = last.filter(|_| error.kind() != Kind::Interrupted) else { return error };
+        match keep(last, results, &error) {
+            Ok(kept) => error.hint(format!("what the guest wrote is in {}", kept.display())),
+            Err(e) => error.found(format!("what the guest wrote is lost: {e}")),
+        }
+    }
+
     /// Boots `kernel` once and runs the program in it.
     ///
     /// # Errors
@@ -74,6 +88,7 @@ impl<'a> Guests<'a> {
     ) -> Result<Boot> {
         let folder = self.place.join("runs").join(&program.name);
         let output = folder.join(format!("{pair:03}-{}", side.name()));
+        self.last = Some(output.clone());
         let request = self.request(program, kernel, side, &output)?;
         let load = Load::now();
         let run = vm::run_with(&ctx.ui, &ctx.dirs, &request, &mut |_: &Progress<'_>| {})?;
@@ -150,6 +165,24 @@ impl<'a> Guests<'a> {
     }
 }
 
+/// Moves a guest's folder to a place of its own beside the results; gives that place.
+fn keep(guest: &Path, results: &Path, error: &Error) -> Result<PathBuf> {
+    let mut name = results.file_name().unwrap_or_default().to_owned();
+    name.push("-failed");
+    let place = results.with_file_name(name);
+    let mut staging = atomic::Dir::begin(&place)?;
+    for entry in std::fs::read_dir(guest).at("read", guest)? {
+        let entry = entry.at("read", guest)?;
+        let to = staging.path().join(entry.file_name());
+        std::fs::rename(entry.path(), &to).at("move", &entry.path())?;
+    }
+    let told = serde_json::json!({ "error": error.to_string() });
+    // By this file a later failure knows that the folder may be replaced.
+    staging.write("metadata.json", format!("{told:#}\n").as_bytes())?;
+    staging.commit()?;
+    Ok(place)
+}
+
 fn kind(program: &Program) -> TestKind {
     match program.sources.as_slice() {
         [one] if one.extension().is_none_or(|e| e != "c") => TestKind::Program(one.clone()),
@@ -172,7 +205,7 @@ fn result(name: &str, run: &GuestRun, program: &Program) -> Result<Vec<String>> 
         if !shown.is_empty() {
             error = error.found(shown.join("\n"));
         }
-        return Err(error.hint("nothing is kept of this run; older results are as they were"));
+        return Err(error.hint("there are no results of this run; older ones are as they were"));
     }
     let test = run.document.root.tests.iter().find(|t| t.name == program.name);
     let skipped = suite.cases.iter().find(|c| c.status == Status::Skip);
@@ -193,7 +226,6 @@ fn result(name: &str, run: &GuestRun, program: &Program) -> Result<Vec<String>> 
 mod tests {
     use super::*;
     use crate::bench::kept::tests::bench;
-    use crate::error::Kind;
     use crate::series::model::{Better, FigureKind};
     use crate::vm::Verdict;
 
@@ -215,6 +247,23 @@ mod tests {
             notes: Vec::new(),
             flaky_guest: None,
         }
+    }
+
+    #[test]
+    fn what_a_failed_guest_wrote_is_kept_beside_the_results() {
+        let t = tempfile::tempdir().unwrap();
+        let results = t.path().join("x86_64");
+        for n in ["1", "2"] {
+            let guest = t.path().join("staging/001-patched");
+            std::fs::create_dir_all(&guest).unwrap();
+            std::fs::write(guest.join("console.log"), n).unwrap();
+            let kept = keep(&guest, &results, &Error::check("stream: fail")).unwrap();
+            assert_eq!(kept, t.path().join("x86_64-failed"));
+            assert_eq!(std::fs::read_to_string(kept.join("console.log")).unwrap(), n);
+            let why = std::fs::read_to_string(kept.join("metadata.json")).unwrap();
+            assert!(why.contains("stream: fail"), "{why}");
+        }
+        assert!(!results.exists());
     }
 
     #[test]

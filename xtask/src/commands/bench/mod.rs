@@ -73,7 +73,8 @@ Both kernels are built first, with the same configuration but for what only the 
 is one sample: what is repeated within it is averaged. Means are compared by Welch's t test, \
 corrected by Holm over all figures; outliers are marked and counted. In an emulator times tell \
 nothing of hardware: the report says so in its first line. A slower kernel is a finding, no \
-failure; a guest that fails, or a figure that is lacking, is one, and leaves the older results.\n\
+failure; a guest that fails, or a figure that is lacking, is one: the older results stay, and what \
+the guest wrote is in a folder beside them whose name ends with -failed.\n\
 Products: results.json (every value of every boot), report.txt, table.txt for the cover letter, a \
 picture a figure (SVG), runs/ with consoles. A cover letter sees them as `bench`.
 
@@ -101,11 +102,14 @@ impl Bench {
         let programs: Vec<&Program> =
             series.benches.iter().filter(|b| names.contains(&b.name)).collect();
         let place = self.place(ctx, &kernel.base.name, arch)?;
+        self.spares(&place, &names)?;
         let mut staging = atomic::Dir::begin(&place)?;
         let seed = self.seed.unwrap_or_else(|| fastrand::u32(..));
         let built = Kernels::build(ctx, &kernel, &programs, arch, &self.config, self.aa)?;
         let mut guests = Guests::new(self, arch, staging.path());
-        let mut measured = self.measure(ctx, &mut guests, &programs, &built, seed)?;
+        let mut measured = self
+            .measure(ctx, &mut guests, &programs, &built, seed)
+            .map_err(|e| guests.keep_last(&place, e))?;
         // Each boot compiles the program anew: all of them must have had the same.
         if kept::fingerprint(&series::load(ctx.dirs.project()?, &self.series)?)? != fingerprint {
             return Err(Error::check(format!("bench {}", self.series))
@@ -189,6 +193,28 @@ impl Bench {
         let folder = if slug.is_empty() { slug } else { format!("+{slug}") };
         let folder = format!("{}{folder}", arch.name());
         Ok(ctx.dirs.out()?.join(kind).join(&self.series).join(base).join(folder))
+    }
+
+    /// Results of other benchmarks than `names` are not thrown away for a look at some.
+    fn spares(&self, place: &Path, names: &[String]) -> Result<()> {
+        // What cannot be read is no result of anything.
+        let Ok(Some(kept)) = Kept::read(&place.join(FILE)) else { return Ok(()) };
+        let others = kept.benches.iter().map(|b| b.name.as_str());
+        let others: Vec<&str> = others.filter(|o| names.iter().all(|n| n != o)).collect();
+        if self.benches.is_empty() || others.is_empty() {
+            return Ok(());
+        }
+        Err(Error::usage(format!(
+            "bench {} --bench {}",
+            self.series,
+            self.benches.join(" --bench ")
+        ))
+        .found(format!(
+            "{} has results of {} too, which would be replaced",
+            place.display(),
+            others.join(", ")
+        ))
+        .hint("name another folder with --output, or measure all of them"))
     }
 
     fn measure(
