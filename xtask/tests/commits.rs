@@ -103,20 +103,25 @@ impl Toy {
         place.write("linux/Kconfig", "config NET\n\tbool \"net\"\n");
         place.write("linux/one.c", "int one;\n");
         place.write("linux/two.c", "int two;\n");
+        place.commit_all();
+        let series = SERIES.replace("FIRST", first).replace("SECOND", second);
+        place.write("project/series/two/series.toml", &series);
+        place.write("project/series/two/selftests/t.sh", "#!/bin/sh\n");
+        place.write("project/kconfigs/late.config", "CONFIG_LATE=y\n");
+        place
+    }
+
+    /// What the base is.
+    fn commit_all(&self) {
         for args in [
             &["init", "-q"][..],
             &["add", "-A"],
             &["-c", "user.name=T", "-c", "user.email=t@t", "commit", "-qm", "base"],
         ] {
             let mut git = Command::new("git");
-            let git = place.clean(git.args(args).current_dir(place.path("linux")));
+            let git = self.clean(git.args(args).current_dir(self.path("linux")));
             assert!(git.status().unwrap().success());
         }
-        let series = SERIES.replace("FIRST", first).replace("SECOND", second);
-        place.write("project/series/two/series.toml", &series);
-        place.write("project/series/two/selftests/t.sh", "#!/bin/sh\n");
-        place.write("project/kconfigs/late.config", "CONFIG_LATE=y\n");
-        place
     }
 
     fn clean<'c>(&self, command: &'c mut Command) -> &'c mut Command {
@@ -195,27 +200,56 @@ fn a_configuration_that_cannot_be_had_fails_every_commit() {
     assert!(cell["notes"][0].as_str().unwrap().contains("NEVER"), "{cell}");
 }
 
+/// A series whose first patch changes Kbuild and off.c, on a base with `base` as off.c.
+fn with_off(base: Option<&str>, list: &str, first: &str) -> Toy {
+    let place = Toy::new("int two = 1;", "int two = 2;");
+    let change = |old: Option<&str>, new: &str| match old {
+        Some(old) => format!("at = {{ text = \"{old}\" }}\nreplace = {{ text = \"{new}\" }}"),
+        None => format!("create = {{ text = \"{new}\\n\" }}"),
+    };
+    if let Some(base) = base {
+        place.write("linux/off.c", &format!("{base}\n"));
+        place.write("linux/Kbuild", &format!("{list}\n"));
+        place.commit_all();
+    }
+    let mut edits = format!("[[patch.edit]]\nfile = \"off.c\"\n{}\n", change(base, first));
+    if base.is_none() {
+        let create = change(None, list);
+        edits.push_str(&format!("[[patch.edit]]\nfile = \"Kbuild\"\n{create}\n"));
+    }
+    let file = "project/series/two/series.toml";
+    let series = fs::read_to_string(place.path(file)).unwrap();
+    let second = "[[patch]]\nname = \"second\"";
+    place.write(file, &series.replace(second, &format!("{edits}\n{second}")));
+    place
+}
+
 #[test]
 fn what_a_configuration_does_not_build_need_not_compile() {
-    for (list, code, new) in [
+    for (base, list, code, new) in [
         // make compiles it as it is told; nothing switches it on.
-        ("obj-$(CONFIG_NEVER) += off.o", 0, "W=1: 0 warnings new"),
-        ("obj-y += off.o", 1, "W=1: 2 warnings new"),
-        ("obj-$(CONFIG_NET) += off.o", 1, "W=1: 2 warnings new"),
+        (None, "obj-$(CONFIG_NEVER) += off.o", 0, "W=1: 0 warnings new"),
+        (Some("#error base"), "obj-$(CONFIG_NEVER) += off.o", 0, "W=1: 0 warnings new"),
+        // It compiled before, so the patch broke it.
+        (Some("int off;"), "obj-$(CONFIG_NEVER) += off.o", 1, "W=1: 2 warnings new"),
+        (None, "obj-y += off.o", 1, "W=1: 2 warnings new"),
+        (None, "obj-$(CONFIG_NET) += off.o", 1, "W=1: 2 warnings new"),
+        (None, "obj-$(if $(CONFIG_NEVER),,y) += off.o", 1, "W=1: 2 warnings new"),
     ] {
-        let place = Toy::new("int two = 1;", "int two = 2;");
-        let of_first = format!(
-            "[[patch.edit]]\nfile = \"off.c\"\ncreate = {{ text = \"#error off\\n\" }}\n\
-             [[patch.edit]]\nfile = \"Kbuild\"\ncreate = {{ text = \"{list}\\n\" }}\n\n"
-        );
-        let file = "project/series/two/series.toml";
-        let series = fs::read_to_string(place.path(file)).unwrap();
-        let second = "[[patch]]\nname = \"second\"";
-        place.write(file, &series.replace(second, &format!("{of_first}{second}")));
+        let place = with_off(base, list, "#error off");
         let cell = place.commits(&[], code);
         let summary = cell["summary"].as_str().unwrap();
         assert!(summary.starts_with("2 of 2 commits built") && summary.contains(new), "{cell}");
-        // The others are looked at all the same.
-        assert!(place.log().contains(&"compiled two".to_owned()), "{:?}", place.log());
     }
+}
+
+#[test]
+fn what_is_left_out_is_in_the_result() {
+    let place = with_off(None, "obj-$(CONFIG_NEVER) += off.o", "#error off");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_xtask"));
+    command.args(["check", "two", "--base", "../linux", "--arch", "toy", "--gate", "warnings"]);
+    let out = place.clean(command.current_dir(place.path("project"))).output().unwrap();
+    let text = String::from_utf8_lossy(&out.stdout);
+    assert!(out.status.success(), "{text}");
+    assert!(text.contains("toy, 2 objects, not built by its configuration: off.o"), "{text}");
 }

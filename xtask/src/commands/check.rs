@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use clap::{Args, ValueEnum as _};
 
+use super::fitting::LeftOut;
 use super::material::{Material, What};
 use crate::cli::{Ctx, Outcome};
 use crate::error::{Error, Result};
@@ -176,15 +177,24 @@ pub fn judge(
         }
         _ => Ok(Recipients::default()),
     };
+    let left_out = LeftOut::default();
     let bench = Bench {
         ui: &ctx.ui,
         dirs: &ctx.dirs,
         scripts,
         recipients,
-        compiler: material.compiler(ctx, arches),
+        compiler: material.compiler(ctx, arches, &left_out),
         accepted: &material.accepted,
     };
-    let rows = run(&bench, submission, gates)?;
+    let mut rows = run(&bench, submission, gates)?;
+    for row in rows.iter_mut().filter(|r| matches!(r.gate, Gate::Warnings | Gate::Sparse)) {
+        let arch = row.detail.split(',').next().unwrap_or_default();
+        let objects = left_out.of(&row.subject, arch);
+        if !objects.is_empty() {
+            let more = format!(", not built by its configuration: {}", objects.join(" "));
+            row.detail.push_str(&more);
+        }
+    }
     Ok(Report {
         series: material.name.clone(),
         base: material.base_name.clone(),

@@ -1,8 +1,12 @@
 //! What a configuration does not build is no part of its kernel: make compiles a source that it
 //! is told to all the same, and the source may not compile then. arm64 has no static calls worth
 //! the name, so that what depends on them cannot be switched on there.
+//!
+//! Only what never compiled is left out: an object that did before a patch and does not after it
+//! was broken by the patch, whatever builds it.
 
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use crate::build::kconfig::dotconfig::DotConfig;
@@ -22,7 +26,23 @@ pub struct Fitting<'c> {
     kernel: &'c Kernel,
     /// Two gates ask for the same objects.
     kept: RefCell<Vec<(Oid, String, Attempt)>>,
-    told: RefCell<Vec<String>>,
+    /// What compiled, by architecture.
+    compiled: RefCell<BTreeSet<(String, String)>>,
+    left_out: &'c LeftOut,
+}
+
+/// Objects that were left out, with the patch and the architecture.
+#[derive(Debug, Default)]
+pub struct LeftOut(RefCell<BTreeSet<(String, String, String)>>);
+
+impl LeftOut {
+    /// Those of a patch on an architecture.
+    #[must_use]
+    pub fn of(&self, patch: &str, arch: &str) -> Vec<String> {
+        let all = self.0.borrow();
+        let ours = all.iter().filter(|(p, a, _)| p == patch && a == arch);
+        ours.map(|(_, _, object)| object.clone()).collect()
+    }
 }
 
 impl<'c> Fitting<'c> {
@@ -30,10 +50,15 @@ impl<'c> Fitting<'c> {
     ///
     /// # Errors
     /// When it does not.
-    pub fn new(ctx: &'c Ctx, kernel: &'c Kernel, arches: &[String]) -> Result<Fitting<'c>> {
+    pub fn new(
+        ctx: &'c Ctx,
+        kernel: &'c Kernel,
+        arches: &[String],
+        left_out: &'c LeftOut,
+    ) -> Result<Fitting<'c>> {
         let compiler = SeriesCompiler::new(ctx, kernel, arches)?;
-        let (kept, told) = (RefCell::default(), RefCell::default());
-        Ok(Fitting { compiler, ctx, kernel, kept, told })
+        let (kept, compiled) = (RefCell::default(), RefCell::default());
+        Ok(Fitting { compiler, ctx, kernel, kept, compiled, left_out })
     }
 
     /// Those of the objects that the commit's kernel is made of; nothing where it cannot even
@@ -66,21 +91,12 @@ impl<'c> Fitting<'c> {
         let is_set = |symbol: &str| config.is_set(symbol);
         let mut built = Vec::new();
         for object in all {
-            if sources.builds(Side::After, object, &is_set)? == Some(false) {
-                self.tell(object, arch);
-            } else {
+            let compiled = self.compiled.borrow().contains(&(arch.to_owned(), object.clone()));
+            if compiled || sources.builds(Side::After, object, &is_set)? != Some(false) {
                 built.push(object.clone());
             }
         }
         Ok(built)
-    }
-
-    fn tell(&self, object: &str, arch: &str) {
-        let line = format!("{object} is left out on {arch}: this configuration does not build it");
-        if !self.told.borrow().contains(&line) {
-            self.ctx.ui.note(&line);
-            self.told.borrow_mut().push(line);
-        }
     }
 }
 
@@ -100,13 +116,25 @@ impl Compiler for Fitting<'_> {
             return Ok(attempt.clone());
         }
         let mut attempt = self.compiler.objects(commit, label, arch, objects)?;
+        let mut built = objects.to_vec();
         if matches!(attempt, Attempt::Broken(_)) {
-            let built = self.built(commit, label, arch, objects)?;
+            built = self.built(commit, label, arch, objects)?;
             if built.is_empty() {
                 attempt = Attempt::Built(Vec::new());
             } else if built.len() < objects.len() {
                 attempt = self.compiler.objects(commit, label, arch, &built)?;
             }
+        }
+        if let Attempt::Built(said) = &mut attempt {
+            // What it said of them before it failed is kept with the object directory.
+            let is_built = |object: &String| built.contains(object) || !objects.contains(object);
+            said.retain(|d| d.object.as_ref().is_none_or(is_built));
+            let mut left_out = self.left_out.0.borrow_mut();
+            for object in objects.iter().filter(|o| !built.contains(o)) {
+                left_out.insert((label.to_owned(), arch.to_owned(), object.clone()));
+            }
+            let compiled = built.into_iter().map(|object| (arch.to_owned(), object));
+            self.compiled.borrow_mut().extend(compiled);
         }
         self.kept.borrow_mut().push((commit, key, attempt.clone()));
         Ok(attempt)

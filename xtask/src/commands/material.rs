@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 use git2::{Oid, Repository};
 
-use super::fitting::Fitting;
+use super::fitting::{Fitting, LeftOut};
 use super::kernel::Kernel;
 use super::previous::Previous;
 use super::{format_series, letter, series_mail, which_base};
@@ -294,9 +294,10 @@ impl Material {
         &'m self,
         ctx: &'m Ctx,
         arches: &[String],
+        left_out: &'m LeftOut,
     ) -> Result<Box<dyn Compiler + 'm>> {
         match &self.home {
-            Home::Series(kernel) => Ok(Box::new(Fitting::new(ctx, kernel, arches)?)),
+            Home::Series(kernel) => Ok(Box::new(Fitting::new(ctx, kernel, arches, left_out)?)),
             Home::Range(_) => Err(Error::host("compile a range of commits")
                 .found("there is no configuration that has their code in it")
                 .hint("make a series of it with import-series, or check with --fast")),

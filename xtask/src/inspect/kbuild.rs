@@ -1,58 +1,131 @@
 //! Whether a Makefile of the kernel builds an object: make compiles any source that it
 //! is told to, also what a configuration leaves out and does not compile then.
 
-/// What a Makefile says of an object; nothing where it does not name it. `is_set` tells
-/// whether a symbol (`NET`) is `y` or `m`.
+/// What a Makefile says of an object, or of a folder (`core/`); nothing where it does not name
+/// it, or in a way that its text does not show. `is_set` tells whether a symbol (`NET`) is `y`
+/// or `m`.
+///
+/// That it is left out is said only of what stands under `…-$(CONFIG_X)` and nowhere else.
 pub(super) fn builds(makefile: &str, object: &str, is_set: &dyn Fn(&str) -> bool) -> Option<bool> {
     let lists = lists(makefile);
-    named(&lists, object, is_set, 0)
+    let said = named(&lists, object, is_set, 0).known();
+    said.filter(|built| *built || !WRITES_LISTS.iter().any(|word| makefile.contains(word)))
 }
+
+/// With these a Makefile may list objects that its text does not name.
+const WRITES_LISTS: [&str; 6] =
+    ["$(addprefix", "$(addsuffix", "$(foreach", "$(eval", "define ", "include "];
 
 /// Composite objects may be parts of others, but not for ever.
 const DEEPEST: usize = 8;
+
+/// What the lists that name an object say together.
+#[derive(Clone, Copy, Default)]
+struct Said {
+    built: bool,
+    left_out: bool,
+    unclear: bool,
+}
+
+impl Said {
+    fn known(self) -> Option<bool> {
+        match self {
+            Said { built: true, .. } => Some(true),
+            Said { unclear: false, left_out: true, .. } => Some(false),
+            _ => None,
+        }
+    }
+}
+
+/// When a list is taken.
+enum When<'n> {
+    Always,
+    Symbol(&'n str),
+    /// By a function, by several symbols …
+    Unclear,
+    /// It is no list of what is built.
+    Never,
+}
 
 fn named(
     lists: &[(String, Vec<String>)],
     object: &str,
     is_set: &dyn Fn(&str) -> bool,
     depth: usize,
-) -> Option<bool> {
-    let mut known = None;
-    for (list, words) in lists {
-        if !words.iter().any(|w| w == object) || depth > DEEPEST {
-            continue;
-        }
-        let symbols = symbols(list);
-        let mut built = symbols.is_empty() || symbols.iter().any(|s| is_set(s));
-        // `i40e-objs` and `i40e-y` make i40e.o, which has to be built itself.
-        let stem = list.rsplit_once('-').map_or("", |(stem, _)| stem);
-        if built && !matches!(stem, "" | "obj" | "lib" | "always" | "extra") {
-            built = named(lists, &format!("{stem}.o"), is_set, depth + 1).unwrap_or(true);
-        }
-        known = Some(known.unwrap_or(false) || built);
+) -> Said {
+    let mut said = Said::default();
+    if depth > DEEPEST {
+        said.unclear = true;
+        return said;
     }
-    known
+    for (name, _) in lists.iter().filter(|(_, words)| words.iter().any(|w| w == object)) {
+        let (stem, when) = when(name);
+        match when {
+            When::Never => continue,
+            When::Unclear => said.unclear = true,
+            When::Symbol(symbol)
+                if lists.iter().any(|(n, _)| n.strip_prefix("CONFIG_") == Some(symbol)) =>
+            {
+                // The Makefile gives it a value of its own.
+                said.unclear = true;
+            }
+            When::Symbol(symbol) if !is_set(symbol) => said.left_out = true,
+            // `i40e-objs` and `i40e-y` make i40e.o, which has to be built itself.
+            _ if !matches!(stem, "obj" | "lib" | "always" | "extra") => {
+                let whole = named(lists, &format!("{stem}.o"), is_set, depth + 1);
+                let elsewhere = format!("$({stem}-");
+                match whole.known() {
+                    Some(true) => said.built = true,
+                    Some(false)
+                        if !lists.iter().any(|(_, w)| w.iter().any(|w| w.contains(&elsewhere))) =>
+                    {
+                        said.left_out = true;
+                    }
+                    _ => said.unclear = true,
+                }
+            }
+            _ => said.built = true,
+        }
+    }
+    said
+}
+
+/// What a list's name says: `obj-y`, `i40e-objs`, `obj-$(CONFIG_NET)`.
+fn when(name: &str) -> (&str, When<'_>) {
+    let is_symbol = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    if let Some((stem, rest)) = name.split_once("-$(") {
+        let symbol = rest.strip_prefix("CONFIG_").and_then(|r| r.strip_suffix(')'));
+        return match symbol.filter(|s| !s.is_empty() && s.chars().all(is_symbol)) {
+            Some(symbol) if !stem.contains('$') => (stem, When::Symbol(symbol)),
+            _ => (stem, When::Unclear),
+        };
+    }
+    if name.contains('$') {
+        return (name, When::Unclear);
+    }
+    match name.rsplit_once('-') {
+        Some((stem, "y" | "m" | "objs")) => (stem, When::Always),
+        // Of another variable it is not known what becomes of it.
+        _ if matches!(name, "targets" | "obj-" | "obj-n" | "clean-files" | "MAKEFLAGS") => {
+            (name, When::Never)
+        }
+        _ => (name, When::Unclear),
+    }
 }
 
 /// Each list of words that is given a name: `obj-$(CONFIG_NET) += a.o b.o`.
 fn lists(makefile: &str) -> Vec<(String, Vec<String>)> {
-    let joined = makefile.replace("\\\n", " ");
+    let joined = makefile.replace("\r\n", "\n").replace("\\\n", " ");
     let mut lists = Vec::new();
     for line in joined.lines() {
         let line = line.split('#').next().unwrap_or_default();
+        // `$(if $(A),=)` has one that gives nothing a value.
         let Some((name, words)) = line.split_once('=') else { continue };
         let name = name.trim_end_matches(['+', ':', '?']).trim();
         let words = words.split_whitespace().map(str::to_owned).collect();
         lists.push((name.to_owned(), words));
     }
     lists
-}
-
-/// The symbols that a name depends on, without `CONFIG_`.
-fn symbols(name: &str) -> Vec<&str> {
-    let is_symbol = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    let behind = name.split("CONFIG_").skip(1);
-    behind.filter_map(|rest| rest.split(|c| !is_symbol(c)).next()).collect()
 }
 
 #[cfg(test)]
@@ -62,9 +135,14 @@ mod tests {
     #[test]
     fn what_a_makefile_builds() {
         let text = "obj-y += a.o \\\n\tb.o # c.o\nobj-$(CONFIG_D) += d.o\nobj-$(CONFIG_I) := i.o\n\
-                    i-objs := i_main.o \\\n i_x.o\ni-$(CONFIG_DCB) += i_dcb.o\n\
-                    obj-$(subst m,y,$(CONFIG_I)) += e.o\nloop-y := loop.o\nobj-$(CONFIG_D) += sub/f.o\n\
-                    obj-$(CONFIG_N) += d.o\n$(obj)/g.o: h.h\n";
+                    i-objs := i_main.o \\\r\n i_x.o\ni-$(CONFIG_DCB) += i_dcb.o\n\
+                    obj-$(subst m,y,$(CONFIG_I)) += e.o\nloop-y := loop.o\nobj-$(CONFIG_D) += sub/f.o sub/\n\
+                    obj-$(CONFIG_N) += d.o\n$(obj)/g.o: h.h\nobj-$(if $(CONFIG_D),,y) += j.o\n\
+                    obj-$(or $(CONFIG_D),y) += j2.o\nobj-$(CONFIG_$(W)) += k.o\nobj-$(CONFIG_D)$(V) += l.o\n\
+                    obj-$(CONFIG_D:n=y) += m.o\nobj-$(MY_CONFIG_D) += n.o\nobj-y += x.o\n\
+                    x-$(if $(CONFIG_D),,y) += o.o\nCONFIG_OWN := y\nobj-$(CONFIG_OWN) += p.o\n\
+                    obj-$(CONFIG_D) += net.o\nnet-common := q.o\nnet-y := r.o\nz-y := $(net-y)\nobj-y += z.o\n\
+                    list := s.o\nobj-y += $(list)\ntargets += t.o\nobj-$(CONFIG_D) += t.o\nobj- := u.o\n";
         for (object, set, want) in [
             ("a.o", &[][..], Some(true)),
             ("b.o", &[], Some(true)),
@@ -75,14 +153,36 @@ mod tests {
             ("i_x.o", &["I"], Some(true)),
             ("i_dcb.o", &["I"], Some(false)),
             ("i_dcb.o", &["I", "DCB"], Some(true)),
-            ("e.o", &["I"], Some(true)),
+            ("e.o", &["I"], None),
+            ("e.o", &[], None),
             ("sub/f.o", &["D"], Some(true)),
             ("f.o", &["D"], None),
+            ("sub/", &[], Some(false)),
             ("g.o", &[], None),
-            ("loop.o", &[], Some(true)),
+            ("loop.o", &[], None),
+            ("j.o", &[], None),
+            ("j2.o", &[], None),
+            ("k.o", &[], None),
+            ("l.o", &[], None),
+            ("m.o", &[], None),
+            ("n.o", &[], None),
+            ("o.o", &[], None),
+            ("p.o", &[], None),
+            ("q.o", &[], None),
+            ("r.o", &[], None),
+            ("s.o", &[], None),
+            ("t.o", &[], Some(false)),
+            ("t.o", &["D"], Some(true)),
+            ("u.o", &[], None),
         ] {
             let is_set = |s: &str| set.contains(&s);
             assert_eq!(builds(text, object, &is_set), want, "{object} {set:?}");
+        }
+        for more in ["obj-y += $(addsuffix .o,d)", "include x.mk", "$(eval $(call f))", "define f"]
+        {
+            let text = format!("obj-$(CONFIG_D) += d.o\n{more}\n");
+            assert_eq!(builds(&text, "d.o", &|_| false), None, "{more}");
+            assert_eq!(builds(&text, "d.o", &|_| true), Some(true), "{more}");
         }
     }
 }

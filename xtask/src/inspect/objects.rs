@@ -126,11 +126,27 @@ impl<'s> Sources<'s> {
         object: &str,
         is_set: &dyn Fn(&str) -> bool,
     ) -> Result<Option<bool>> {
-        let mut known = None;
         // One of its folder names it, or of a folder above, with the way down.
-        let slashes = object.match_indices('/').map(|(at, _)| at + 1);
-        for at in std::iter::once(0).chain(slashes) {
-            let (folder, name) = object.split_at_checked(at).unwrap_or(("", object));
+        let known = self.says(side, object, is_set)?;
+        if known == Some(false) {
+            return Ok(known);
+        }
+        // kbuild may not even go down to its folder.
+        for (at, _) in object.match_indices('/') {
+            let folder = object.get(..=at).unwrap_or_default();
+            if self.says(side, folder, is_set)? == Some(false) {
+                return Ok(Some(false));
+            }
+        }
+        Ok(known)
+    }
+
+    /// What the Makefiles above an object or a folder (`net/core/`) say of it.
+    fn says(&self, side: Side, path: &str, is_set: &dyn Fn(&str) -> bool) -> Result<Option<bool>> {
+        let mut known = None;
+        let slashes = path.match_indices('/').map(|(at, _)| at + 1);
+        for at in std::iter::once(0).chain(slashes).filter(|at| *at < path.len()) {
+            let (folder, name) = path.split_at_checked(at).unwrap_or(("", path));
             for file in ["Makefile", "Kbuild"] {
                 if let Some(makefile) = self.view(side).read(&format!("{folder}{file}"))? {
                     let text = String::from_utf8_lossy(&makefile.bytes);
