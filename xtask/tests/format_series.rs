@@ -367,6 +367,9 @@ fn bad_input() {
         (vec!["HEAD"], 2, "line 2 below its subject"),
         (vec!["-2"], 2, "keep what follows as notes"),
         (vec!["HEAD~1", "--transfer", "x"], 2, "possible values"),
+        (vec!["HEAD~1", "--mbox", "/dev/null"], 2, "no file"),
+        (vec!["HEAD~1", "--mbox", "."], 2, "no file"),
+        (vec!["HEAD~1", "--mbox", "/dev/null/x"], 2, "no folder"),
     ] {
         let output = run(&repo, &args);
         assert_eq!(output.status.code(), Some(code), "{args:?} {}", stderr(&output));
@@ -387,9 +390,15 @@ fn bad_input() {
     // A file where mails should go.
     std::fs::remove_dir_all(repo.beside("mails")).unwrap();
     std::fs::write(repo.beside("mails"), "mine").unwrap();
-    let output = run(&repo, &["HEAD~1"]);
-    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
-    assert!(stderr(&output).contains("no folder"), "{}", stderr(&output));
+    for mbox in [None, Some("mails/x"), Some("mails/x.patch")] {
+        let mut command = command(&repo, &["HEAD~1"]);
+        if let Some(mbox) = mbox {
+            command.arg("--mbox").arg(repo.beside(mbox));
+        }
+        let output = command.output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+        assert!(stderr(&output).contains("no folder"), "{}", stderr(&output));
+    }
     assert_eq!(std::fs::read_to_string(repo.beside("mails")).unwrap(), "mine");
 }
 

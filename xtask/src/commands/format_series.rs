@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::cli::{Ctx, Outcome};
 use crate::error::{Error, IoContext as _, Result};
-use crate::host::atomic;
+use crate::host::{atomic, output};
 use crate::mail::range_diff::{self, CREATION_FACTOR, Range};
 use crate::mail::{
     self, Cover, Date, Faults, Mail, MailInput, Person, Prefix, Prerequisite, RangeDiff, Thread,
@@ -144,7 +144,8 @@ impl FormatSeries {
     /// When range, repository or an option is not well-formed, a commit cannot be
     /// mailed, or the folder cannot be written.
     pub fn run(&self, ctx: &Ctx) -> Result<Outcome> {
-        atomic::check_folder(&self.output)?;
+        let folder = output::resolve(&self.output)?;
+        let mbox = self.mbox.as_ref().map(|file| mbox_place(file, &folder)).transpose()?;
         tree::isolate_libgit2()?;
         let repo = Repository::open(&self.repo).map_err(|e| {
             Error::usage(format!("--repo {}", self.repo.display()))
@@ -155,8 +156,8 @@ impl FormatSeries {
         let input = self.input(&repo, &commits)?;
         let write = if self.no_proof { mail::write_series } else { mail::write_proved };
         let mails = write(&repo, &input)?;
-        save(&self.output, &mails)?;
-        if let Some(file) = &self.mbox {
+        save(&folder, &mails)?;
+        if let Some(file) = &mbox {
             atomic::write(file, &mail::mbox(&mails))?;
         }
         let warnings = mails
@@ -328,6 +329,31 @@ pub(super) fn cover(file: Option<&Path>) -> Result<Cover> {
     let (subject, body) = mail::commit::subject_of(text.as_bytes());
     let utf8 = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     Ok(Cover { subject: utf8(&subject), body: utf8(body) })
+}
+
+/// Where the file of all mails goes: a file, or nothing yet, and none of the mails.
+fn mbox_place(file: &Path, folder: &Path) -> Result<PathBuf> {
+    let asked = || Error::usage(format!("--mbox {}", file.display()));
+    if let Ok(meta) = file.metadata() {
+        if meta.is_file() {
+            // A link stays one.
+            return std::fs::canonicalize(file).at("find", file);
+        }
+        return Err(asked().found("it is there, and no file").hint("name a file"));
+    }
+    let (Some(name), Some(parent)) = (file.file_name(), file.parent()) else {
+        return Err(asked().found("it is no file's name").hint("name a file"));
+    };
+    let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
+    let parent =
+        output::resolve(parent).map_err(|e| e.context(format!("--mbox {}", file.display())))?;
+    let place = parent.join(name);
+    if parent == folder && place.extension().is_some_and(|e| e == "patch") {
+        return Err(asked()
+            .found("it would be one of the mails in the folder")
+            .hint("give it another name, such as series.mbox"));
+    }
+    Ok(place)
 }
 
 fn save(folder: &Path, mails: &[Mail]) -> Result<()> {

@@ -7,6 +7,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, IoContext, Result};
+use crate::host::output::{self, WRITING};
 
 /// Writes `bytes` to `path` so that a reader, or a kill at any moment, sees the
 /// old file or the new one and never a part.
@@ -28,8 +29,6 @@ pub fn write(path: &Path, bytes: &[u8]) -> Result<()> {
 }
 
 /// Of what is being written; it names who writes, for [`sweep`].
-const WRITING: &str = ".writing-";
-
 fn prefix() -> String {
     format!("{WRITING}{}-", std::process::id())
 }
@@ -106,46 +105,6 @@ impl Staging {
     }
 }
 
-/// What one of its files is called, in each folder that a later product may replace; a folder
-/// of mails has nothing but them. The store and what was sent never are.
-const PRODUCTS: [&str; 2] = ["results.json", "metadata.json"];
-
-/// Where results go is a folder, or not there yet.
-///
-/// # Errors
-/// When it is something else.
-pub fn check_folder(place: &Path) -> Result<()> {
-    if place.symlink_metadata().is_err() || place.is_dir() {
-        return Ok(());
-    }
-    Err(Error::usage(format!("put results into {}", place.display()))
-        .found("it is there, and no folder")
-        .hint("name a folder, or one that is not there yet"))
-}
-
-/// What is replaced must be a product of this tool, or an empty folder: anything else is the
-/// user's, who named the place by mistake.
-fn check_ours(place: &Path) -> Result<()> {
-    check_folder(place)?;
-    if place.symlink_metadata().is_err() {
-        return Ok(());
-    }
-    let asked = || Error::usage(format!("put results into {}", place.display()));
-    if PRODUCTS.iter().any(|name| place.join(name).exists()) {
-        return Ok(());
-    }
-    for entry in fs::read_dir(place).at("read", place)? {
-        let name = entry.at("read", place)?.file_name();
-        let name = name.to_string_lossy();
-        if !name.ends_with(".patch") && !name.starts_with(WRITING) {
-            return Err(asked()
-                .found(format!("it has {name}, and what is there would be replaced"))
-                .hint("name a folder of its own, or one that is not there yet"));
-        }
-    }
-    Ok(())
-}
-
 /// A folder being filled: it takes its place with [`Dir::commit`], and is
 /// removed when dropped before.
 #[derive(Debug)]
@@ -165,10 +124,17 @@ impl Dir {
     /// When the parent folder cannot be made or written, or something stands at `place`
     /// that is no product.
     pub fn begin(place: &Path) -> Result<Dir> {
-        check_ours(place)?;
-        let staging = Staging::begin(parent(place)?)?;
-        let (place, written, synced) = (place.to_owned(), Vec::new(), BTreeSet::new());
+        let place = output::resolve(place)?;
+        output::check_ours(&place)?;
+        let staging = Staging::begin(parent(&place)?)?;
+        let (written, synced) = (Vec::new(), BTreeSet::new());
         Ok(Dir { place, staging, written, synced })
+    }
+
+    /// Where it will stand: links followed, the way from the root.
+    #[must_use]
+    pub fn place(&self) -> &Path {
+        &self.place
     }
 
     /// Where to write until it is committed.
@@ -304,7 +270,8 @@ mod tests {
         for n in ["1", "2"] {
             let mut d = Dir::begin(&place).unwrap();
             fs::write(d.path().join(n), n).unwrap();
-            fs::write(d.path().join("results.json"), n).unwrap();
+            let ours = format!("{{\"form\": \"kseries-test-results/{n}\"}}");
+            fs::write(d.path().join("results.json"), ours).unwrap();
             d.write(&format!("{n}s"), n.as_bytes()).unwrap();
             d.commit().unwrap();
         }
@@ -319,31 +286,22 @@ mod tests {
     #[test]
     fn what_is_no_product_is_not_replaced() {
         let t = tempfile::tempdir().unwrap();
-        let path = |name: &str| t.path().join(name);
-        fs::create_dir(path("mine")).unwrap();
-        fs::write(path("mine/thesis.txt"), "1").unwrap();
-        fs::write(path("notes.txt"), "1").unwrap();
-        fs::create_dir(path("empty")).unwrap();
-        fs::create_dir(path("mails")).unwrap();
-        fs::write(path("mails/0001-a.patch"), "1").unwrap();
-        fs::create_dir(path("bare.git")).unwrap();
-        fs::write(path("bare.git/HEAD"), "ref: refs/heads/main\n").unwrap();
-        std::os::unix::fs::symlink("nowhere", path("link")).unwrap();
-        fs::create_dir(path("sent")).unwrap();
-        fs::write(path("sent/sent.json"), "{}").unwrap();
-        for (name, ours) in [
-            ("mine", false),
-            ("notes.txt", false),
-            ("bare.git", false),
-            ("sent", false),
-            ("link", false),
-            ("empty", true),
-            ("mails", true),
-            ("new", true),
-        ] {
-            assert_eq!(Dir::begin(&path(name)).is_ok(), ours, "{name}");
-        }
-        assert_eq!(fs::read(path("mine/thesis.txt")).unwrap(), b"1");
+        let mine = t.path().join("mine");
+        fs::create_dir(&mine).unwrap();
+        fs::write(mine.join("thesis.txt"), "1").unwrap();
+        assert!(Dir::begin(&mine).is_err());
+        assert_eq!(fs::read(mine.join("thesis.txt")).unwrap(), b"1");
+    }
+
+    #[test]
+    fn a_link_to_a_folder_stays_one() {
+        let t = tempfile::tempdir().unwrap();
+        fs::create_dir(t.path().join("disk")).unwrap();
+        std::os::unix::fs::symlink("disk", t.path().join("link")).unwrap();
+        let mut d = Dir::begin(&t.path().join("link/")).unwrap();
+        d.write("a", b"1").unwrap();
+        d.commit().unwrap();
+        assert!(t.path().join("link").is_symlink() && t.path().join("disk/a").is_file());
     }
 
     #[test]

@@ -5,6 +5,7 @@
 pub mod atomic;
 pub mod lock;
 pub mod memory;
+pub mod output;
 pub mod paths;
 pub mod process;
 pub mod regular;

@@ -15,7 +15,7 @@ use crate::cli::{Ctx, Outcome};
 use crate::commands::kernel::Kernel;
 use crate::commands::test_vm::group::Group;
 use crate::error::{Error, IoContext as _, Result};
-use crate::host::atomic;
+use crate::host::output;
 use crate::inspect::{
     Chosen, Fragment, Function, Object, Run, Side, Sources, Totals, Wanted, measure,
 };
@@ -107,7 +107,7 @@ impl Inspect {
             Some(path) => path.clone(),
             None => results::inspect::place(&ctx.dirs.out()?, &series.name, &kernel.base.name),
         };
-        atomic::check_folder(&place)?;
+        let place = output::resolve(&place)?;
         // All names are looked up before anything is compiled.
         let mut setups: Vec<(Setup, Chosen)> = Vec::new();
         for name in self.arches(series) {
