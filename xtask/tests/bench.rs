@@ -191,8 +191,19 @@ fn a_look_at_one_benchmark_spares_the_results_of_others() {
     let host = host(&format!("{BENCH}{more}"));
     results(&host, &"01".repeat(20), true, &fingerprint(&host));
     let kept = host.read("project/out/bench/s/linux/x86_64/results.json");
-    let args = ["bench", "s", "--bench", "more", "--base", "../linux", "--arch", "x86_64"];
-    let (_, err) = host.run(&args, 2);
-    assert!(err.contains("has results of rate too") && err.contains("--output"), "{err}");
-    assert_eq!(host.read("project/out/bench/s/linux/x86_64/results.json"), kept);
+    let file = "project/out/bench/s/linux/x86_64/results.json";
+    let args = ["bench", "s", "--base", "../linux", "--arch", "x86_64"];
+    let one = [&args[..], &["--bench", "more"]].concat();
+    let into = [&args[..], &["--aa", "--output", "out/bench/s/linux/x86_64"]].concat();
+    for (text, args, says) in [
+        (kept.clone(), &one, "has results of rate too"),
+        (kept.replace("results/1", "results/9"), &one, "results/9"),
+        (kept.replace("\"series\":\"s\"", "\"series\":\"t\""), &one, "results of t"),
+        (kept.clone(), &into, "results of s"),
+    ] {
+        host.put(file, text.as_str());
+        let (_, err) = host.run(args, 2);
+        assert!(err.contains(says) && err.contains("--output"), "{err}");
+        assert_eq!(host.read(file), text);
+    }
 }

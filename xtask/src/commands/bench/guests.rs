@@ -167,20 +167,37 @@ impl<'a> Guests<'a> {
 
 /// Moves a guest's folder to a place of its own beside the results; gives that place.
 fn keep(guest: &Path, results: &Path, error: &Error) -> Result<PathBuf> {
-    let mut name = results.file_name().unwrap_or_default().to_owned();
-    name.push("-failed");
-    let place = results.with_file_name(name);
-    let mut staging = atomic::Dir::begin(&place)?;
+    let mut staging = failed(results)?;
     for entry in std::fs::read_dir(guest).at("read", guest)? {
         let entry = entry.at("read", guest)?;
         let to = staging.path().join(entry.file_name());
         std::fs::rename(entry.path(), &to).at("move", &entry.path())?;
     }
-    let told = serde_json::json!({ "error": error.to_string() });
+    let told = serde_json::json!({ "form": FAILED, "error": error.to_string() });
     // By this file a later failure knows that the folder may be replaced.
     staging.write("metadata.json", format!("{told:#}\n").as_bytes())?;
+    let place = staging.place().to_owned();
     staging.commit()?;
     Ok(place)
+}
+
+/// The form of what says why a guest's folder was kept.
+const FAILED: &str = "kseries-bench-failed/1";
+
+/// `RESULTS-failed`, or with a number behind it: the user named none of them, so that nothing
+/// but what an earlier failure left is replaced.
+fn failed(results: &Path) -> Result<atomic::Dir> {
+    let name = results.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    for number in 1..=99 {
+        let more = if number == 1 { String::new() } else { format!("-{number}") };
+        let place = results.with_file_name(format!("{name}-failed{more}"));
+        let is_ours = std::fs::read_to_string(place.join("metadata.json"))
+            .is_ok_and(|text| text.contains(FAILED));
+        if is_ours || place.symlink_metadata().is_err() {
+            return atomic::Dir::begin(&place);
+        }
+    }
+    Err(Error::host("keep what the guest wrote").found("every name for it is taken"))
 }
 
 fn kind(program: &Program) -> TestKind {
@@ -264,6 +281,14 @@ mod tests {
             assert!(why.contains("stream: fail"), "{why}");
         }
         assert!(!results.exists());
+        // Results that are called so are none of its own.
+        let other = t.path().join("r-failed");
+        std::fs::create_dir(&other).unwrap();
+        std::fs::write(other.join("results.json"), r#"{"form": "kseries-bench-results/1"}"#)
+            .unwrap();
+        std::fs::create_dir(t.path().join("guest")).unwrap();
+        let kept = keep(&t.path().join("guest"), &t.path().join("r"), &Error::check("x")).unwrap();
+        assert!(kept.ends_with("r-failed-2") && other.join("results.json").is_file());
     }
 
     #[test]

@@ -102,8 +102,9 @@ impl Bench {
         let programs: Vec<&Program> =
             series.benches.iter().filter(|b| names.contains(&b.name)).collect();
         let place = self.place(ctx, &kernel.base.name, arch)?;
-        self.spares(&place, &names)?;
         let mut staging = atomic::Dir::begin(&place)?;
+        let place = staging.place().to_owned();
+        self.spares(&place, &names)?;
         let seed = self.seed.unwrap_or_else(|| fastrand::u32(..));
         let built = Kernels::build(ctx, &kernel, &programs, arch, &self.config, self.aa)?;
         let mut guests = Guests::new(self, arch, staging.path());
@@ -195,26 +196,31 @@ impl Bench {
         Ok(ctx.dirs.out()?.join(kind).join(&self.series).join(base).join(folder))
     }
 
-    /// Results of other benchmarks than `names` are not thrown away for a look at some.
+    /// Results of something else are not thrown away: of other benchmarks than `names` for a
+    /// look at some, of another series, of what cannot be read.
     fn spares(&self, place: &Path, names: &[String]) -> Result<()> {
-        // What cannot be read is no result of anything.
-        let Ok(Some(kept)) = Kept::read(&place.join(FILE)) else { return Ok(()) };
+        let refused = |found: String| {
+            Err(Error::usage(format!("bench {}, results into {}", self.series, place.display()))
+                .found(found)
+                .hint("name another folder with --output"))
+        };
+        let kept = match Kept::read(&place.join(FILE)) {
+            Ok(Some(kept)) => kept,
+            Ok(None) => return Ok(()),
+            // A whole run renews what an older version of this tool left.
+            Err(_) if self.benches.is_empty() => return Ok(()),
+            Err(e) => return refused(format!("what is there would be replaced: {e}")),
+        };
+        if (kept.series.as_str(), kept.against_itself) != (self.series.as_str(), self.aa) {
+            let what = if kept.against_itself { " against itself" } else { "" };
+            return refused(format!("it has results of {}{what}", kept.series));
+        }
         let others = kept.benches.iter().map(|b| b.name.as_str());
         let others: Vec<&str> = others.filter(|o| names.iter().all(|n| n != o)).collect();
         if self.benches.is_empty() || others.is_empty() {
             return Ok(());
         }
-        Err(Error::usage(format!(
-            "bench {} --bench {}",
-            self.series,
-            self.benches.join(" --bench ")
-        ))
-        .found(format!(
-            "{} has results of {} too, which would be replaced",
-            place.display(),
-            others.join(", ")
-        ))
-        .hint("name another folder with --output, or measure all of them"))
+        refused(format!("it has results of {} too, which would be replaced", others.join(", ")))
     }
 
     fn measure(
