@@ -6,8 +6,10 @@ use std::collections::BTreeMap;
 
 use crate::error::{Error, Result};
 use crate::series::excerpt::Document;
+use crate::series::locator::Locator;
 use crate::series::model::{NamedProbe, Probe};
 
+use super::file_text::FileText;
 use super::locate::{Captured, Finder, Miss, Near};
 use super::overlay::Base;
 use super::template::BaseFacts;
@@ -89,7 +91,32 @@ impl<'b> Asker<'b> {
             found.push(answer.found);
         }
         let found = found.join(", ");
+        if probe.not
+            && !holds
+            && let Some(lacking) = self.no_place(probe)?
+        {
+            return Ok(Answer::no(lacking));
+        }
         Ok(Answer { holds: holds != probe.not, found })
+    }
+
+    /// Why nothing can be said of what a place does *not* have: no file has the place. A function
+    /// that was renamed is no proof that what it had is gone.
+    fn no_place(&self, probe: &Probe) -> Result<Option<String>> {
+        if probe.at.is_none() || probe.files.is_empty() {
+            return Ok(None);
+        }
+        let mut lacking = Vec::new();
+        for path in &probe.files {
+            match self.base.get(path)? {
+                None => lacking.push(format!("file {path}")),
+                Some(entry) => match lacking_place(&entry.text, &probe.within) {
+                    Some(place) => lacking.push(format!("{place} in {path}")),
+                    None => return Ok(None),
+                },
+            }
+        }
+        Ok(Some(format!("no {}", lacking.join(", no "))))
     }
 
     fn keys(&self, probe: &Probe, source: &Document) -> Result<Vec<Answer>> {
@@ -134,7 +161,14 @@ impl<'b> Asker<'b> {
                     let first = spots.first().map_or(0, |s| s.span.start);
                     return Ok(Answer::yes(format!("{at} at {}", entry.text.position(first))));
                 }
-                Err(Miss::None { .. }) => missing.push(format!("{at} in {path}")),
+                Err(Miss::None { .. }) => {
+                    missing.push(match lacking_place(&entry.text, &probe.within) {
+                        Some(place) => {
+                            format!("{at} in {place} in {path}, which has no such place")
+                        }
+                        None => format!("{at} in {path}"),
+                    })
+                }
                 Err(miss) => {
                     let near: Vec<String> = miss.near().iter().map(Near::to_string).collect();
                     return Err(Error::conflict(format!(
@@ -179,4 +213,16 @@ impl<'b> Asker<'b> {
         self.answers.borrow_mut().insert(name.to_owned(), answer.clone());
         Ok(answer)
     }
+}
+
+/// The first of the places, from the outermost, that the file does not have.
+fn lacking_place(file: &FileText, within: &[Locator]) -> Option<String> {
+    let captured = Captured::new();
+    let finder = Finder { file, captured: &captured, candidates: false };
+    let places = within.iter().enumerate();
+    let mut lacking = places.filter(|(n, place)| {
+        let outer = within.get(..*n).unwrap_or_default();
+        matches!(finder.find(outer, place, false), Err(Miss::None { .. }))
+    });
+    lacking.next().map(|(_, place)| place.to_string())
 }

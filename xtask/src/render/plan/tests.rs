@@ -101,7 +101,7 @@ fn verdicts() {
             "[[patch]]\nname = \"p\"\nmessage = {{ text = \"s\" }}\n{keys}\n[[patch.edit]]\nfile = \"f.c\"\n{insert}"
         )
     };
-    let cases: [(String, &str); 14] = [
+    let cases: [(String, &str); 18] = [
         (patch(""), "applies"),
         (
             patch("absorbed = { function = \"f\", file = \"f.c\", why = \"had\" }"),
@@ -124,6 +124,24 @@ fn verdicts() {
         ),
         (patch("needs = { before = \"6.12\", not = true }"), "applies"),
         (patch("needs = { file = \"f.c\", not = true }"), "blocked: not: file f.c"),
+        // What a place does not have is said of places that are there.
+        (
+            patch("absorbed = { text = \"gone();\", file = \"f.c\", not = true }"),
+            "absorbed: not: text \"gone();\" in f.c",
+        ),
+        (patch("absorbed = { text = \"gone();\", file = \"x.c\", not = true }"), "applies"),
+        (
+            patch(
+                "absorbed = { text = \"gone();\", within = { function = \"renamed\" }, file = \"f.c\", not = true }",
+            ),
+            "applies",
+        ),
+        (
+            patch(
+                "needs = { text = \"gone();\", within = { function = \"renamed\" }, file = \"f.c\" }",
+            ),
+            "blocked: text \"gone();\" in function \"renamed\" in f.c, which has no such place",
+        ),
         (
             patch(
                 "needs = { function = \"f\", text = \"r += two(a);\", file = [\"g.c\", \"f.c\"] }",
