@@ -171,6 +171,12 @@ fn what_held_is_taken_again_and_the_document_has_only_what_ran() {
     p.run(&["--base", &p.base("old"), "--write", &only], 0);
     let text = read(Path::new(&only));
     assert!(text.contains("1 of 1 held") && !text.contains("absorbed"), "{text}");
+    // It takes no row from a document that has more: the new one is put beside it.
+    let whole = read(&document);
+    let (_, err) = p.run(&["--base", &p.base("old"), "--write"], 1);
+    assert!(err.contains("1 of its rows are not in this run: verdict of one"), "{err}");
+    assert_eq!(read(&document), whole);
+    assert_eq!(read(&p.path("project/ci/matrix.md.new")).matches("| held |").count(), 1);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! The document: one table a step, with a row for each cell that came to its end, and what else a
 //! reader needs to weigh it. What was not run has no row.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use super::plan::Step;
@@ -78,6 +78,34 @@ fn facts(out: &mut String, head: &Head, ended: &[&Finished]) {
         row("guests run by", &plain(&guests.join(", ")));
     }
     row("again", &format!("`{}`", head.again.replace('|', "\\|")));
+}
+
+/// Rows of an older document that a new one does not have, each by its step and its cell.
+#[must_use]
+pub fn rows_lost(old: &str, new: &str) -> Vec<String> {
+    let new = rows(new);
+    rows(old).into_iter().filter(|row| !new.contains(row)).collect()
+}
+
+/// What each row of the steps' tables is of: all that stands before how it ended, but for the
+/// version of Linux, which goes on.
+fn rows(document: &str) -> BTreeSet<String> {
+    let mut step = "";
+    let mut all = BTreeSet::new();
+    for line in document.lines() {
+        if let Some(name) = line.strip_prefix("## ") {
+            step = name;
+        }
+        let Some(row) = line.strip_prefix("| ").filter(|_| !step.is_empty()) else { continue };
+        let cells: Vec<&str> = row.split(" | ").collect();
+        let Some(end) = cells.iter().position(|c| matches!(*c, "held" | "**FAILED**")) else {
+            continue;
+        };
+        let of_it = cells.iter().take(end).enumerate().filter(|(n, _)| *n != 2);
+        let names: Vec<&str> = of_it.map(|(_, c)| *c).collect();
+        all.insert(format!("{step} of {}", names.join(" ")));
+    }
+    all
 }
 
 /// Series down, bases across: the verdict, and how the steps ended there.

@@ -14,7 +14,7 @@ mod state;
 mod surroundings;
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde::Serialize;
@@ -24,9 +24,10 @@ use self::plan::{Cell, Plan, Step, Wanted};
 use self::progress::Progress;
 use self::state::{Finished, State, Status};
 use self::surroundings::Surroundings;
+use crate::build::target::host_arch;
 use crate::cli::{Ctx, Outcome};
 use crate::error::{Error, Kind, Result};
-use crate::host::atomic;
+use crate::host::{atomic, regular};
 use crate::render::Verdict;
 
 /// Where the document is, below the project, if `--write` names no other place.
@@ -146,7 +147,7 @@ impl Matrix {
 
     fn wanted(&self, all: &Surroundings<'_>) -> Result<Wanted> {
         let mut wanted = Wanted { steps: self.steps.clone(), ..Wanted::default() };
-        let host = crate::build::target::host_arch().to_owned();
+        let host = host_arch().to_owned();
         let arches = if self.arch.is_empty() { vec![host] } else { self.arch.clone() };
         for name in &arches {
             let arch = all.targets.arch(name)?.name.clone();
@@ -248,24 +249,49 @@ impl Matrix {
             commit: all.commit.clone(),
             compilers: all.compilers(),
             host: surroundings::host(),
-            again: self.again(),
+            again: self.again(&results),
             left_out: plan.left_out.clone(),
         };
         let named = self.write.as_ref().filter(|p| !p.as_os_str().is_empty());
         let path = named.cloned().unwrap_or_else(|| all.project.join(DOCUMENT));
-        atomic::write(&path, document::document(&head, &results).as_bytes())?;
+        let text = document::document(&head, &results);
+        let old = regular::text_if_there(&path)?.unwrap_or_default();
+        let lost = document::rows_lost(&old, &text);
+        if let Some(first) = lost.first() {
+            // Nights went into them.
+            let mut beside = path.clone().into_os_string();
+            beside.push(".new");
+            atomic::write(Path::new(&beside), text.as_bytes())?;
+            let beside = beside.to_string_lossy();
+            return Err(Error::check(format!("write {}", path.display()))
+                .found(format!("{} of its rows are not in this run: {first}, …", lost.len()))
+                .hint(format!("the new tables are in {beside}"))
+                .hint("--resume takes what held before; name another file with --write FILE"));
+        }
+        atomic::write(&path, text.as_bytes())?;
         ctx.ui.note(&format!("written: {}", path.display()));
         Ok(())
     }
 
-    /// The command line, without what has no part in the tables.
-    fn again(&self) -> String {
+    /// The command line that gives all of the tables, without what has no part in them.
+    fn again(&self, results: &[Finished]) -> String {
         let mut words = vec!["cargo".to_owned(), "xtask".into(), "matrix".into()];
         words.extend(self.series.iter().cloned());
-        let steps: Vec<String> = self.steps.iter().map(|s| s.name().to_owned()).collect();
+        // With --resume the tables have more than this run was asked for.
+        let there = |s: &Step| self.steps.contains(s) || results.iter().any(|f| f.cell.step == *s);
+        let steps = Step::ALL.iter().filter(|s| there(s)).map(|s| s.name().to_owned()).collect();
+        let mut arches = self.arch.clone();
+        for arch in results.iter().filter_map(|f| f.cell.arch.as_ref()) {
+            if !arches.contains(arch) {
+                arches.push(arch.clone());
+            }
+        }
+        if arches == [host_arch()] && self.arch.is_empty() {
+            arches.clear();
+        }
         for (option, values) in [
             ("--base", &self.base),
-            ("--arch", &self.arch),
+            ("--arch", &arches),
             ("--steps", &steps),
             ("--flavour", &self.flavour),
         ] {
@@ -275,6 +301,8 @@ impl Matrix {
         }
         words.extend(self.resume.then(|| "--resume".to_owned()));
         words.push("--write".into());
+        let named = self.write.as_ref().filter(|p| !p.as_os_str().is_empty());
+        words.extend(named.map(|p| p.to_string_lossy().into_owned()));
         shell_words::join(words)
     }
 }

@@ -43,7 +43,7 @@ pub struct Surroundings<'c> {
     series: BTreeMap<String, Series>,
     bases: BTreeMap<String, Had>,
     compilers: RefCell<BTreeMap<String, std::result::Result<Toolchain, String>>>,
-    hashes: RefCell<BTreeMap<(bool, String, String), String>>,
+    hashes: RefCell<BTreeMap<((bool, bool), String, String), String>>,
 }
 
 impl<'c> Surroundings<'c> {
@@ -243,7 +243,10 @@ impl<'c> Surroundings<'c> {
     /// but not on messages: a word mended in a cover letter costs no night of boots.
     fn hash(&self, cell: &Cell, series: &Series, base: &Base) -> Result<String> {
         let compiles = cell.step.compiles();
-        let at = (compiles, cell.series.clone(), cell.base.clone());
+        // What is compiled for the gates depends on trees and configurations alone.
+        let boots = compiles && cell.step != Step::Commits;
+        let kind = (compiles, boots);
+        let at = (kind, cell.series.clone(), cell.base.clone());
         if let Some(known) = self.hashes.borrow().get(&at) {
             return Ok(known.clone());
         }
@@ -252,17 +255,26 @@ impl<'c> Surroundings<'c> {
         let hash = if compiles {
             let rendering = self.rendering(series, base)?;
             let of_tests = [folder.join("selftests"), folder.join("mutants"), templates];
-            let mut parts = vec![of_files(&of_tests, |p| {
-                let message = p.extension().is_some_and(|e| e == "msg");
-                !message && p.file_name().is_none_or(|n| n != "cover.tera")
-            })?];
+            let mut parts = Vec::new();
+            if boots {
+                parts.push(of_files(&of_tests, |p| {
+                    let message = p.extension().is_some_and(|e| e == "msg");
+                    !message && p.file_name().is_none_or(|n| n != "cover.tera")
+                })?);
+            }
             for patch in &rendering.patches {
                 let tree = patch.tree.map(|t| t.to_string()).unwrap_or_default();
                 parts.push(format!("{} {tree}", patch.name));
             }
             // Wherever the project is, its tests are the same.
             let here = self.project.display().to_string();
-            parts.push(format!("{:?} {:?}", series.tests, series.vars).replace(&here, ""));
+            let tests = if boots {
+                format!("{:?} {:?}", series.tests, series.vars)
+            } else {
+                let kernels = series.tests.iter().map(|t| (&t.kconfig, &t.with));
+                format!("{:?}", kernels.collect::<Vec<_>>())
+            };
+            parts.push(tests.replace(&here, ""));
             key(parts.iter().map(String::as_str))
         } else {
             let mut folders = vec![folder, templates];
