@@ -43,7 +43,7 @@ pub struct Surroundings<'c> {
     series: BTreeMap<String, Series>,
     bases: BTreeMap<String, Had>,
     compilers: RefCell<BTreeMap<String, std::result::Result<Toolchain, String>>>,
-    hashes: RefCell<BTreeMap<((bool, bool), String, String), String>>,
+    hashes: RefCell<BTreeMap<(&'static str, String, String), String>>,
 }
 
 impl<'c> Surroundings<'c> {
@@ -245,7 +245,13 @@ impl<'c> Surroundings<'c> {
         let compiles = cell.step.compiles();
         // What is compiled for the gates depends on trees and configurations alone.
         let boots = compiles && cell.step != Step::Commits;
-        let kind = (compiles, boots);
+        let kind = if boots {
+            "guests"
+        } else if compiles {
+            "objects"
+        } else {
+            "texts"
+        };
         let at = (kind, cell.series.clone(), cell.base.clone());
         if let Some(known) = self.hashes.borrow().get(&at) {
             return Ok(known.clone());
