@@ -9,12 +9,18 @@
 pub(super) fn builds(makefile: &str, object: &str, is_set: &dyn Fn(&str) -> bool) -> Option<bool> {
     let lists = lists(makefile);
     let said = named(&lists, object, is_set, 0).known();
-    said.filter(|built| *built || !WRITES_LISTS.iter().any(|word| makefile.contains(word)))
+    said.filter(|built| *built || !writes_lists(makefile))
 }
 
-/// With these a Makefile may list objects that its text does not name.
-const WRITES_LISTS: [&str; 6] =
-    ["$(addprefix", "$(addsuffix", "$(foreach", "$(eval", "define ", "include "];
+/// Whether a Makefile may list objects that its text does not name.
+fn writes_lists(makefile: &str) -> bool {
+    makefile.lines().any(|line| {
+        let line = line.split('#').next().unwrap_or_default();
+        let includes = ["include ", "-include ", "sinclude "].iter().any(|i| line.starts_with(i));
+        let makes = ["$(addprefix", "$(addsuffix", "$(foreach"].iter().any(|f| line.contains(f));
+        includes || line.contains("$(eval") || makes && !line.starts_with("quiet_cmd_")
+    })
+}
 
 /// Composite objects may be parts of others, but not for ever.
 const DEEPEST: usize = 8;
@@ -178,11 +184,13 @@ mod tests {
             let is_set = |s: &str| set.contains(&s);
             assert_eq!(builds(text, object, &is_set), want, "{object} {set:?}");
         }
-        for more in ["obj-y += $(addsuffix .o,d)", "include x.mk", "$(eval $(call f))", "define f"]
-        {
+        for more in ["obj-y += $(addsuffix .o,d)", "include x.mk", "$(eval $(call f))"] {
             let text = format!("obj-$(CONFIG_D) += d.o\n{more}\n");
             assert_eq!(builds(&text, "d.o", &|_| false), None, "{more}");
             assert_eq!(builds(&text, "d.o", &|_| true), Some(true), "{more}");
         }
+        // A recipe lists nothing.
+        let text = "obj-$(CONFIG_D) += d.o\ndefine rule_x\n\tfor d in include a/include; do \\\n\tdone\nendef\n";
+        assert_eq!(builds(text, "d.o", &|_| false), Some(false));
     }
 }
