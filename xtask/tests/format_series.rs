@@ -391,11 +391,8 @@ fn bad_input() {
     std::fs::remove_dir_all(repo.beside("mails")).unwrap();
     std::fs::write(repo.beside("mails"), "mine").unwrap();
     for mbox in [None, Some("mails/x"), Some("mails/x.patch")] {
-        let mut command = command(&repo, &["HEAD~1"]);
-        if let Some(mbox) = mbox {
-            command.arg("--mbox").arg(repo.beside(mbox));
-        }
-        let output = command.output().unwrap();
+        let mbox = mbox.map(|m| ["--mbox".into(), repo.beside(m).into_os_string()]);
+        let output = command(&repo, &["HEAD~1"]).args(mbox.into_iter().flatten()).output().unwrap();
         assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
         assert!(stderr(&output).contains("no folder"), "{}", stderr(&output));
     }

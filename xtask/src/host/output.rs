@@ -1,13 +1,14 @@
 //! Where results may go: a folder that holds nothing but what this tool put there, or that is
 //! not there yet. Told before any work, since what was worked for would be lost after it.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, BufRead as _, BufReader, Read as _};
 use std::path::{Component, Path, PathBuf};
 
 use serde::Deserialize;
 
 use crate::error::{Error, Result, io_error};
+use crate::host::regular;
 
 /// What one of its files is called, in each folder that a later product may replace; a folder
 /// of mails has nothing but them. The store and what was sent never are.
@@ -108,7 +109,7 @@ pub fn check_ours(place: &Path) -> Result<()> {
     Ok(())
 }
 
-/// What each report of this tool, and what it says of a kernel, begins with.
+/// What each report of this tool has, and what it says of a kernel.
 #[derive(Deserialize)]
 struct Head {
     form: Option<String>,
@@ -116,15 +117,18 @@ struct Head {
     inputs: Option<String>,
 }
 
-/// A file that can be read to an end.
-fn regular(path: &Path) -> Option<File> {
-    path.metadata().ok().filter(std::fs::Metadata::is_file).and_then(|_| File::open(path).ok())
+fn head(file: &Path) -> Option<Head> {
+    serde_json::from_reader(BufReader::new(regular::open(file)?)).ok()
+}
+
+/// The form that a JSON document says that it has.
+#[must_use]
+pub fn form(file: &Path) -> Option<String> {
+    head(file)?.form
 }
 
 fn is_ours(file: &Path) -> bool {
-    let Some(open) = regular(file) else { return false };
-    let head: Option<Head> = serde_json::from_reader(BufReader::new(open)).ok();
-    head.is_some_and(|h| {
+    head(file).is_some_and(|h| {
         h.inputs.is_some() || h.form.is_some_and(|form| form.starts_with("kseries-"))
     })
 }
@@ -135,7 +139,7 @@ const HEAD_BYTES: u64 = 4096;
 /// Whether a mail has an id of the form that this tool gives: `NAME-v1-0-HASH@…`. What was
 /// made by hand or by git has none, or another.
 fn is_mail(file: &Path) -> bool {
-    let Some(open) = regular(file) else { return false };
+    let Some(open) = regular::open(file) else { return false };
     let lines = BufReader::new(open.take(HEAD_BYTES)).lines().map_while(io::Result::ok);
     let mut header = lines.take_while(|l| !l.is_empty());
     header.any(|line| {

@@ -1,6 +1,7 @@
 //! Reads files that a user wrote: regular ones only, since reading a FIFO waits for
 //! ever and a device may have no end.
 
+use std::fs::File;
 use std::io::ErrorKind;
 use std::path::Path;
 
@@ -19,6 +20,12 @@ pub fn read_if_there(path: &Path) -> Result<Option<Vec<u8>>> {
         Err(e) if e.kind() == ErrorKind::NotFound => Ok(None),
         Err(e) => Err(e).at("read", path),
     }
+}
+
+/// The file, to read some of it; nothing where none is, or it cannot be read.
+#[must_use]
+pub fn open(path: &Path) -> Option<File> {
+    path.metadata().ok().filter(std::fs::Metadata::is_file).and_then(|_| File::open(path).ok())
 }
 
 /// As [`read_if_there`], and it must be there.
@@ -73,6 +80,7 @@ mod tests {
             let e = read_if_there(&path(name)).unwrap_err();
             assert_eq!(e.kind(), Kind::Usage);
             assert!(e.to_string().contains(says), "{e}");
+            assert!(open(&path(name)).is_none(), "{name}");
         }
         assert!(read_if_there(&path("nothing")).unwrap().is_none());
         assert_eq!(read(&path("nothing")).unwrap_err().kind(), Kind::Usage);

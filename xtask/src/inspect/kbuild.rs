@@ -111,10 +111,8 @@ fn when(name: &str) -> (&str, When<'_>) {
     }
     match name.rsplit_once('-') {
         Some((stem, "y" | "m" | "objs")) => (stem, When::Always),
+        _ if matches!(name, "targets" | "obj-" | "obj-n" | "clean-files") => (name, When::Never),
         // Of another variable it is not known what becomes of it.
-        _ if matches!(name, "targets" | "obj-" | "obj-n" | "clean-files" | "MAKEFLAGS") => {
-            (name, When::Never)
-        }
         _ => (name, When::Unclear),
     }
 }
@@ -125,7 +123,6 @@ fn lists(makefile: &str) -> Vec<(String, Vec<String>)> {
     let mut lists = Vec::new();
     for line in joined.lines() {
         let line = line.split('#').next().unwrap_or_default();
-        // `$(if $(A),=)` has one that gives nothing a value.
         let Some((name, words)) = line.split_once('=') else { continue };
         let name = name.trim_end_matches(['+', ':', '?']).trim();
         let words = words.split_whitespace().map(str::to_owned).collect();

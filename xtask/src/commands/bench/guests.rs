@@ -10,7 +10,7 @@ use crate::bench::kept::{Boot, Machine};
 use crate::build::Built;
 use crate::cli::Ctx;
 use crate::error::{Error, IoContext as _, Kind, Result};
-use crate::host::atomic;
+use crate::host::{atomic, output};
 use crate::report::{Case, Status};
 use crate::series::model::Bench as Program;
 use crate::vm::{self, Arch, GuestRequest, GuestRun, Progress, TestKind, TestProgram, ktap};
@@ -191,8 +191,7 @@ fn failed(results: &Path) -> Result<atomic::Dir> {
     for number in 1..=99 {
         let more = if number == 1 { String::new() } else { format!("-{number}") };
         let place = results.with_file_name(format!("{name}-failed{more}"));
-        let is_ours = std::fs::read_to_string(place.join("metadata.json"))
-            .is_ok_and(|text| text.contains(FAILED));
+        let is_ours = output::form(&place.join("metadata.json")).is_some_and(|f| f == FAILED);
         if is_ours || place.symlink_metadata().is_err() {
             return atomic::Dir::begin(&place);
         }

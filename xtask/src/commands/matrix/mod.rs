@@ -252,8 +252,7 @@ impl Matrix {
             again: self.again(&results),
             left_out: plan.left_out.clone(),
         };
-        let named = self.write.as_ref().filter(|p| !p.as_os_str().is_empty());
-        let path = named.cloned().unwrap_or_else(|| all.project.join(DOCUMENT));
+        let path = self.named().cloned().unwrap_or_else(|| all.project.join(DOCUMENT));
         let text = document::document(&head, &results);
         let old = regular::text_if_there(&path)?.unwrap_or_default();
         let lost = document::rows_lost(&old, &text);
@@ -271,6 +270,11 @@ impl Matrix {
         atomic::write(&path, text.as_bytes())?;
         ctx.ui.note(&format!("written: {}", path.display()));
         Ok(())
+    }
+
+    /// The document that `--write` names.
+    fn named(&self) -> Option<&PathBuf> {
+        self.write.as_ref().filter(|p| !p.as_os_str().is_empty())
     }
 
     /// The command line that gives all of the tables, without what has no part in them.
@@ -301,8 +305,7 @@ impl Matrix {
         }
         words.extend(self.resume.then(|| "--resume".to_owned()));
         words.push("--write".into());
-        let named = self.write.as_ref().filter(|p| !p.as_os_str().is_empty());
-        words.extend(named.map(|p| p.to_string_lossy().into_owned()));
+        words.extend(self.named().map(|p| p.to_string_lossy().into_owned()));
         shell_words::join(words)
     }
 }

@@ -243,14 +243,11 @@ impl<'c> Surroundings<'c> {
     /// but not on messages: a word mended in a cover letter costs no night of boots.
     fn hash(&self, cell: &Cell, series: &Series, base: &Base) -> Result<String> {
         let compiles = cell.step.compiles();
-        // What is compiled for the gates depends on trees and configurations alone.
-        let boots = compiles && cell.step != Step::Commits;
-        let kind = if boots {
-            "guests"
-        } else if compiles {
-            "objects"
-        } else {
-            "texts"
+        let (kind, boots) = match cell.step {
+            Step::Verdict | Step::Check => ("texts", false),
+            // What is compiled for the gates depends on trees and configurations alone.
+            Step::Commits => ("objects", false),
+            Step::Boot | Step::Mutants | Step::Debug => ("guests", true),
         };
         let at = (kind, cell.series.clone(), cell.base.clone());
         if let Some(known) = self.hashes.borrow().get(&at) {
