@@ -244,6 +244,23 @@ fn what_a_configuration_does_not_build_need_not_compile() {
 }
 
 #[test]
+fn one_that_never_compiled_hides_no_other() {
+    // Both are switched off; one compiled, and the patch breaks it.
+    let list = "obj-$(CONFIG_NEVER) += off.o bad.o";
+    let place = with_off(Some("int off;"), list, "#error off");
+    place.write("linux/bad.c", "#error base\n");
+    place.commit_all();
+    let file = "project/series/two/series.toml";
+    let edit = "[[patch.edit]]\nfile = \"bad.c\"\nat = { text = \"#error base\" }\n\
+                replace = { text = \"#error still\" }\n\n";
+    let series = fs::read_to_string(place.path(file)).unwrap();
+    let second = "[[patch]]\nname = \"second\"";
+    place.write(file, &series.replace(second, &format!("{edit}{second}")));
+    let cell = place.commits(&[], 1);
+    assert!(cell["summary"].as_str().unwrap().contains("W=1: 2 warnings new"), "{cell}");
+}
+
+#[test]
 fn what_is_left_out_is_in_the_result() {
     let place = with_off(None, "obj-$(CONFIG_NEVER) += off.o", "#error off");
     let mut command = Command::new(env!("CARGO_BIN_EXE_xtask"));

@@ -119,6 +119,15 @@ impl Compiler for Fitting<'_> {
         let mut built = objects.to_vec();
         if matches!(attempt, Attempt::Broken(_)) {
             built = self.built(commit, label, arch, objects)?;
+            if built.len() + 1 < objects.len() {
+                // One of several did not compile: the others are looked at like all.
+                for object in objects.iter().filter(|o| !built.contains(o)).collect::<Vec<_>>() {
+                    let alone = std::slice::from_ref(object);
+                    if let Attempt::Built(_) = self.compiler.objects(commit, label, arch, alone)? {
+                        built.push(object.clone());
+                    }
+                }
+            }
             if built.is_empty() {
                 attempt = Attempt::Built(Vec::new());
             } else if built.len() < objects.len() {

@@ -9,17 +9,25 @@
 pub(super) fn builds(makefile: &str, object: &str, is_set: &dyn Fn(&str) -> bool) -> Option<bool> {
     let lists = lists(makefile);
     let said = named(&lists, object, is_set, 0).known();
-    said.filter(|built| *built || !writes_lists(makefile))
+    said.filter(|built| *built || !(includes(makefile) || lists.iter().any(is_computed)))
 }
 
-/// Whether a Makefile may list objects that its text does not name.
-fn writes_lists(makefile: &str) -> bool {
-    makefile.lines().any(|line| {
-        let line = line.split('#').next().unwrap_or_default();
-        let includes = ["include ", "-include ", "sinclude "].iter().any(|i| line.starts_with(i));
-        let makes = ["$(addprefix", "$(addsuffix", "$(foreach"].iter().any(|f| line.contains(f));
-        includes || line.contains("$(eval") || makes && !line.starts_with("quiet_cmd_")
+/// Whether lines come from elsewhere.
+fn includes(makefile: &str) -> bool {
+    makefile.lines().map(|l| l.split('#').next().unwrap_or_default()).any(|line| {
+        // A recipe's `for d in include …` does not begin with it.
+        let word = line.split_whitespace().next().unwrap_or_default();
+        matches!(word, "include" | "-include" | "sinclude")
+            || line.contains("$(eval")
+            || line.contains("${eval")
     })
+}
+
+/// Whether a list has more than its text names: what variables and functions give.
+fn is_computed((name, words): &(String, Vec<String>)) -> bool {
+    let (stem, when) = when(name);
+    let is_list = matches!(when, When::Always | When::Symbol(_)) || name.contains("-$");
+    is_list && !stem.ends_with("flags") && words.iter().any(|w| w.contains('$'))
 }
 
 /// Composite objects may be parts of others, but not for ever.
@@ -70,7 +78,10 @@ fn named(
             When::Never => continue,
             When::Unclear => said.unclear = true,
             When::Symbol(symbol)
-                if lists.iter().any(|(n, _)| n.strip_prefix("CONFIG_") == Some(symbol)) =>
+                if lists.iter().any(|(n, _)| {
+                    n.split_whitespace().last().and_then(|n| n.strip_prefix("CONFIG_"))
+                        == Some(symbol)
+                }) =>
             {
                 // The Makefile gives it a value of its own.
                 said.unclear = true;
@@ -79,14 +90,9 @@ fn named(
             // `i40e-objs` and `i40e-y` make i40e.o, which has to be built itself.
             _ if !matches!(stem, "obj" | "lib" | "always" | "extra") => {
                 let whole = named(lists, &format!("{stem}.o"), is_set, depth + 1);
-                let elsewhere = format!("$({stem}-");
                 match whole.known() {
                     Some(true) => said.built = true,
-                    Some(false)
-                        if !lists.iter().any(|(_, w)| w.iter().any(|w| w.contains(&elsewhere))) =>
-                    {
-                        said.left_out = true;
-                    }
+                    Some(false) => said.left_out = true,
                     _ => said.unclear = true,
                 }
             }
@@ -144,8 +150,8 @@ mod tests {
                     obj-$(or $(CONFIG_D),y) += j2.o\nobj-$(CONFIG_$(W)) += k.o\nobj-$(CONFIG_D)$(V) += l.o\n\
                     obj-$(CONFIG_D:n=y) += m.o\nobj-$(MY_CONFIG_D) += n.o\nobj-y += x.o\n\
                     x-$(if $(CONFIG_D),,y) += o.o\nCONFIG_OWN := y\nobj-$(CONFIG_OWN) += p.o\n\
-                    obj-$(CONFIG_D) += net.o\nnet-common := q.o\nnet-y := r.o\nz-y := $(net-y)\nobj-y += z.o\n\
-                    list := s.o\nobj-y += $(list)\ntargets += t.o\nobj-$(CONFIG_D) += t.o\nobj- := u.o\n";
+                    obj-$(CONFIG_D) += net.o\nnet-common := q.o\n\
+                    targets += t.o\nobj-$(CONFIG_D) += t.o\nobj- := u.o\n";
         for (object, set, want) in [
             ("a.o", &[][..], Some(true)),
             ("b.o", &[], Some(true)),
@@ -172,8 +178,6 @@ mod tests {
             ("o.o", &[], None),
             ("p.o", &[], None),
             ("q.o", &[], None),
-            ("r.o", &[], None),
-            ("s.o", &[], None),
             ("t.o", &[], Some(false)),
             ("t.o", &["D"], Some(true)),
             ("u.o", &[], None),
@@ -181,13 +185,34 @@ mod tests {
             let is_set = |s: &str| set.contains(&s);
             assert_eq!(builds(text, object, &is_set), want, "{object} {set:?}");
         }
-        for more in ["obj-y += $(addsuffix .o,d)", "include x.mk", "$(eval $(call f))"] {
+        for more in [
+            "obj-y += $(addsuffix .o,d)",
+            "obj-y += ${addsuffix .o,d}",
+            "obj-y += $(if $(CONFIG_D),,d.o)",
+            "obj-y += $(SRCS:.c=.o)",
+            "obj-y += $(x).o",
+            "obj-y += z.o\nz-y := $(net-y)",
+            "obj-$(or $(CONFIG_D),y) += $(x)",
+            "include x.mk",
+            "  -include x.mk",
+            "$(eval $(call f))",
+            "export CONFIG_D := y",
+            "override CONFIG_D = y",
+        ] {
             let text = format!("obj-$(CONFIG_D) += d.o\n{more}\n");
             assert_eq!(builds(&text, "d.o", &|_| false), None, "{more}");
-            assert_eq!(builds(&text, "d.o", &|_| true), Some(true), "{more}");
+            let on = builds(&text, "d.o", &|_| true);
+            assert!(on == Some(true) || more.contains("CONFIG_D ") && on.is_none(), "{more}");
+        }
+        for (object, text) in [
+            ("s.o", "list := s.o\nobj-y += $(list)\n"),
+            ("r.o", "obj-$(CONFIG_D) += net.o\nnet-y := r.o\nz-y := $(net-y)\nobj-y += z.o\n"),
+        ] {
+            assert_eq!(builds(text, object, &|_| false), None, "{object}");
         }
         // A recipe lists nothing.
-        let text = "obj-$(CONFIG_D) += d.o\ndefine rule_x\n\tfor d in include a/include; do \\\n\tdone\nendef\n";
+        let text = "obj-$(CONFIG_D) += d.o\ndefine rule_x\n\tfor d in include a/include; do \\\n\tdone\nendef\n\
+                    ccflags-y += -I$(src)\nquiet_cmd_x = CALL $(addprefix for ,$(y))\n";
         assert_eq!(builds(text, "d.o", &|_| false), Some(false));
     }
 }

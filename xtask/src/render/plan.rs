@@ -223,14 +223,14 @@ fn capture_names(series: &Series) -> Vec<String> {
 fn judge(series: &Series, patch: &Patch, asker: &Asker<'_>) -> Result<Verdict> {
     let why = |p: &Probe| p.why.clone().unwrap_or_default();
     for probe in series.absorbed.iter().chain(&patch.absorbed) {
-        let Answer { holds, found } = asker.ask(probe, &series.source)?;
+        let Answer { holds, found, .. } = asker.ask(probe, &series.source)?;
         if holds {
             let marker = if probe.not { format!("not: {found}") } else { found };
             return Ok(Verdict::Absorbed { marker, why: why(probe) });
         }
     }
     for probe in series.needs.iter().chain(&patch.needs) {
-        let Answer { holds, found } = asker.ask(probe, &series.source)?;
+        let Answer { holds, found, .. } = asker.ask(probe, &series.source)?;
         if !holds {
             let lacks = if probe.not { format!("not: {found}") } else { found };
             return Ok(Verdict::Blocked { lacks, why: why(probe) });

@@ -6,10 +6,9 @@ use std::collections::BTreeMap;
 
 use crate::error::{Error, Result};
 use crate::series::excerpt::Document;
-use crate::series::locator::Locator;
+use crate::series::locator::{Locator, Place};
 use crate::series::model::{NamedProbe, Probe};
 
-use super::file_text::FileText;
 use super::locate::{Captured, Finder, Miss, Near};
 use super::overlay::Base;
 use super::template::BaseFacts;
@@ -19,16 +18,46 @@ use super::template::BaseFacts;
 pub struct Answer {
     /// Whether it holds.
     pub holds: bool,
+    /// Nothing can be said, since the place that is asked of is not there: then neither the
+    /// question holds nor its contrary. A function that was renamed is no proof that what it had
+    /// is gone.
+    unclear: bool,
     /// What was found where, or what is not there.
     pub found: String,
 }
 
 impl Answer {
-    fn yes(found: impl Into<String>) -> Answer {
-        Answer { holds: true, found: found.into() }
+    fn of(holds: bool, found: impl Into<String>) -> Answer {
+        Answer { holds, unclear: false, found: found.into() }
     }
-    fn no(found: impl Into<String>) -> Answer {
-        Answer { holds: false, found: found.into() }
+    fn yes(found: impl Into<String>) -> Answer {
+        Answer::of(true, found)
+    }
+    fn unclear(found: impl Into<String>) -> Answer {
+        Answer { holds: false, unclear: true, found: found.into() }
+    }
+
+    /// The contrary, if it is asked for.
+    fn contrary(self, not: bool) -> Answer {
+        Answer { holds: !self.unclear && self.holds != not, ..self }
+    }
+
+    /// All of them: a no decides; the first that does not hold says why.
+    fn all(answers: Vec<Answer>) -> Answer {
+        let no = answers.iter().find(|a| !a.holds && !a.unclear);
+        match no.or_else(|| answers.iter().find(|a| a.unclear)) {
+            Some(decides) => decides.clone(),
+            None => Answer::yes(joined(&answers, ", ")),
+        }
+    }
+
+    /// Any of them: a yes decides; where none can be sure of its no, nothing can be said.
+    fn any(answers: Vec<Answer>) -> Answer {
+        if let Some(yes) = answers.iter().find(|a| a.holds) {
+            return yes.clone();
+        }
+        let unclear = answers.iter().any(|a| a.unclear);
+        Answer { holds: false, unclear, found: joined(&answers, " and ") }
     }
 }
 
@@ -79,44 +108,7 @@ impl<'b> Asker<'b> {
     /// # Errors
     /// As [`Asker::has`].
     pub fn ask(&self, probe: &Probe, source: &Document) -> Result<Answer> {
-        let mut found = Vec::new();
-        let mut holds = true;
-        for answer in self.keys(probe, source)? {
-            // The first key that fails says why; before that all say what holds.
-            if !answer.holds {
-                holds = false;
-                found = vec![answer.found];
-                break;
-            }
-            found.push(answer.found);
-        }
-        let found = found.join(", ");
-        if probe.not
-            && !holds
-            && let Some(lacking) = self.no_place(probe)?
-        {
-            return Ok(Answer::no(lacking));
-        }
-        Ok(Answer { holds: holds != probe.not, found })
-    }
-
-    /// Why nothing can be said of what a place does *not* have: no file has the place. A function
-    /// that was renamed is no proof that what it had is gone.
-    fn no_place(&self, probe: &Probe) -> Result<Option<String>> {
-        if probe.at.is_none() || probe.files.is_empty() {
-            return Ok(None);
-        }
-        let mut lacking = Vec::new();
-        for path in &probe.files {
-            match self.base.get(path)? {
-                None => lacking.push(format!("file {path}")),
-                Some(entry) => match lacking_place(&entry.text, &probe.within) {
-                    Some(place) => lacking.push(format!("{place} in {path}")),
-                    None => return Ok(None),
-                },
-            }
-        }
-        Ok(Some(format!("no {}", lacking.join(", no "))))
+        Ok(Answer::all(self.keys(probe, source)?).contrary(probe.not))
     }
 
     fn keys(&self, probe: &Probe, source: &Document) -> Result<Vec<Answer>> {
@@ -124,11 +116,11 @@ impl<'b> Asker<'b> {
         let mut answers = Vec::new();
         if let Some(since) = probe.since {
             let found = format!("Linux {since} or later (the base is {version})");
-            answers.push(Answer { holds: version >= since, found });
+            answers.push(Answer::of(version >= since, found));
         }
         if let Some(before) = probe.before {
             let found = format!("Linux before {before} (the base is {version})");
-            answers.push(Answer { holds: version < before, found });
+            answers.push(Answer::of(version < before, found));
         }
         if let Some(name) = &probe.probe {
             answers.push(self.named(name, source)?);
@@ -137,7 +129,7 @@ impl<'b> Asker<'b> {
             let holds = self.applied.borrow().iter().any(|p| p == name);
             let found =
                 format!("patch {name} {}", if holds { "applies" } else { "does not apply" });
-            answers.push(Answer { holds, found });
+            answers.push(Answer::of(holds, found));
         }
         if !probe.files.is_empty() {
             answers.push(self.in_files(probe, source)?);
@@ -145,12 +137,14 @@ impl<'b> Asker<'b> {
         Ok(answers)
     }
 
-    /// Any of the files will do.
+    /// Any of the files will do; one that has the place without the thing is sure of its no.
     fn in_files(&self, probe: &Probe, source: &Document) -> Result<Answer> {
         let mut missing = Vec::new();
+        let mut sure = false;
         for path in &probe.files {
             let Some(entry) = self.base.get(path)? else {
                 missing.push(format!("file {path}"));
+                sure |= probe.at.is_none();
                 continue;
             };
             let Some(at) = &probe.at else { return Ok(Answer::yes(format!("file {path}"))) };
@@ -161,14 +155,15 @@ impl<'b> Asker<'b> {
                     let first = spots.first().map_or(0, |s| s.span.start);
                     return Ok(Answer::yes(format!("{at} at {}", entry.text.position(first))));
                 }
-                Err(Miss::None { .. }) => {
-                    missing.push(match lacking_place(&entry.text, &probe.within) {
-                        Some(place) => {
-                            format!("{at} in {place} in {path}, which has no such place")
-                        }
-                        None => format!("{at} in {path}"),
-                    })
-                }
+                Err(Miss::None { .. }) => match lacking_place(&finder, &probe.within, at) {
+                    Some(place) => {
+                        missing.push(format!("{at} in {path}, which has no {place}"));
+                    }
+                    None => {
+                        missing.push(format!("{at} in {path}"));
+                        sure = true;
+                    }
+                },
                 Err(miss) => {
                     let near: Vec<String> = miss.near().iter().map(Near::to_string).collect();
                     return Err(Error::conflict(format!(
@@ -180,7 +175,8 @@ impl<'b> Asker<'b> {
                 }
             }
         }
-        Ok(Answer::no(missing.join(", ")))
+        let found = missing.join(", ");
+        Ok(if sure { Answer::of(false, found) } else { Answer::unclear(found) })
     }
 
     fn named(&self, name: &str, source: &Document) -> Result<Answer> {
@@ -194,35 +190,40 @@ impl<'b> Asker<'b> {
         for part in &probe.probes {
             answers.push(self.ask(part, source)?);
         }
-        let joined = if probe.any {
-            match answers.iter().find(|a| a.holds) {
-                Some(yes) => yes.clone(),
-                None => Answer::no(
-                    answers.iter().map(|a| a.found.as_str()).collect::<Vec<_>>().join(" and "),
-                ),
-            }
-        } else {
-            match answers.iter().find(|a| !a.holds) {
-                Some(no) => no.clone(),
-                None => Answer::yes(
-                    answers.iter().map(|a| a.found.as_str()).collect::<Vec<_>>().join(", "),
-                ),
-            }
-        };
-        let answer = Answer { holds: joined.holds != probe.not, ..joined };
+        let answer = if probe.any { Answer::any(answers) } else { Answer::all(answers) };
+        let answer = answer.contrary(probe.not);
         self.answers.borrow_mut().insert(name.to_owned(), answer.clone());
         Ok(answer)
     }
 }
 
-/// The first of the places, from the outermost, that the file does not have.
-fn lacking_place(file: &FileText, within: &[Locator]) -> Option<String> {
-    let captured = Captured::new();
-    let finder = Finder { file, captured: &captured, candidates: false };
-    let places = within.iter().enumerate();
-    let mut lacking = places.filter(|(n, place)| {
-        let outer = within.get(..*n).unwrap_or_default();
+fn joined(answers: &[Answer], between: &str) -> String {
+    answers.iter().map(|a| a.found.as_str()).collect::<Vec<_>>().join(between)
+}
+
+/// The first of the places that the thing is sought in, from the outermost, that the file does not
+/// have: those of `within`, those that the locator names in front, and the thing itself where it is
+/// asked what it has.
+fn lacking_place(finder: &Finder<'_>, within: &[Locator], at: &Locator) -> Option<String> {
+    let is_lacking = |outer: &[Locator], place: &Locator| {
         matches!(finder.find(outer, place, false), Err(Miss::None { .. }))
-    });
-    lacking.next().map(|(_, place)| place.to_string())
+    };
+    for (n, place) in within.iter().enumerate() {
+        if is_lacking(within.get(..n).unwrap_or_default(), place) {
+            return Some(place.to_string());
+        }
+    }
+    let Locator::Place(thing) = at else { return None };
+    let asked_of_it = thing.part.is_some() || !thing.has.is_empty() || !thing.has_not.is_empty();
+    let last = if asked_of_it { thing.steps.len() } else { thing.steps.len().saturating_sub(1) };
+    for n in 1..=last {
+        let steps = thing.steps.get(..n).unwrap_or_default().to_vec();
+        let (has, has_not) = (Vec::new(), Vec::new());
+        let place = Place { steps, part: None, has, has_not, nth: None, or_text: None };
+        let place = Locator::Place(place);
+        if is_lacking(within, &place) {
+            return Some(place.to_string());
+        }
+    }
+    None
 }

@@ -93,6 +93,54 @@ fn captures_flow_into_templates_and_later_patches() {
     assert!(!content(&plan, 1, "f.c").contains("two"));
 }
 
+/// A question of a place that is not there has no answer, and so has its contrary, however often
+/// it is turned round and wherever the place is named.
+#[test]
+fn no_place_is_no_answer() {
+    let insert = "at = { text = \"return r;\" }\ninsert-before = { text = \"\\tx();\" }\n";
+    let with = |probes: &str, absorbed: &str| {
+        format!(
+            "[probes]\n{probes}\n[[patch]]\nname = \"p\"\nmessage = {{ text = \"s\" }}\n\
+             absorbed = {absorbed}\n[[patch.edit]]\nfile = \"f.c\"\n{insert}"
+        )
+    };
+    let gone = "text = \"gone();\", within = { function = \"renamed\" }, file = \"f.c\"";
+    let file = "text = \"gone();\", file = \"x.c\"";
+    let named = "{ probe = \"q\", not = true }";
+    for (probes, absorbed) in [
+        (format!("q = {{ {gone} }}"), named),
+        (format!("q = {{ {file} }}"), named),
+        (format!("q = {{ {file}, not = true }}"), "{ probe = \"q\" }"),
+        (format!("q = {{ any = [{{ {file} }}], not = true }}"), "{ probe = \"q\" }"),
+        (format!("q = {{ all = [{{ {file} }}], not = true }}"), "{ probe = \"q\" }"),
+        (format!("q = {{ any = [{{ {gone}, not = true }}] }}"), named),
+        (
+            String::new(),
+            "{ function = \"renamed\", text = \"gone();\", file = \"f.c\", not = true }",
+        ),
+        (
+            String::new(),
+            "{ function = \"renamed\", has = \"gone();\", file = \"f.c\", not = true }",
+        ),
+        (String::new(), "{ function = \"renamed\", part = \"body\", file = \"f.c\", not = true }"),
+    ] {
+        let toml = with(&probes, absorbed);
+        assert_eq!(planned(&toml, &[]).unwrap().verdict, Verdict::Applies, "{toml}");
+    }
+    // Where the place is, or another part of the question is a sure no, there is one.
+    let sure = "text = \"gone();\", within = { function = \"f\" }, file = \"f.c\"";
+    for (probes, absorbed) in [
+        (format!("q = {{ {sure} }}"), named),
+        (format!("q = {{ all = [{{ {file} }}, {{ {sure} }}] }}"), named),
+        (String::new(), "{ function = \"renamed\", file = \"f.c\", not = true }"),
+        (String::new(), "{ function = \"f\", has = \"gone();\", file = \"f.c\", not = true }"),
+    ] {
+        let toml = with(&probes, absorbed);
+        let verdict = planned(&toml, &[]).unwrap().verdict;
+        assert!(matches!(verdict, Verdict::Absorbed { .. }), "{toml}: {verdict}");
+    }
+}
+
 #[test]
 fn verdicts() {
     let insert = "at = { text = \"return r;\" }\ninsert-before = { text = \"\\tx();\" }\n";
@@ -140,7 +188,7 @@ fn verdicts() {
             patch(
                 "needs = { text = \"gone();\", within = { function = \"renamed\" }, file = \"f.c\" }",
             ),
-            "blocked: text \"gone();\" in function \"renamed\" in f.c, which has no such place",
+            "blocked: text \"gone();\" in f.c, which has no function \"renamed\"",
         ),
         (
             patch(
