@@ -369,6 +369,8 @@ fn bad_input() {
         (vec!["HEAD~1", "--transfer", "x"], 2, "possible values"),
         (vec!["HEAD~1", "--mbox", "/dev/null"], 2, "no file"),
         (vec!["HEAD~1", "--mbox", "."], 2, "no file"),
+        (vec!["HEAD~1", "--mbox", "new/"], 2, "no file's name"),
+        (vec!["HEAD~1", "--mbox", "/dev/null/"], 2, "no file's name"),
         (vec!["HEAD~1", "--mbox", "/dev/null/x"], 2, "no folder"),
     ] {
         let output = run(&repo, &args);
@@ -376,9 +378,8 @@ fn bad_input() {
         assert!(stderr(&output).contains(says), "{args:?} {}", stderr(&output));
         assert!(!repo.beside("mails").exists(), "{args:?}");
     }
-    let mut homeless = command(&repo, &["-1", "--faults=mend"]);
-    homeless.env("HOME", "/nosuch");
-    assert!(homeless.output().unwrap().status.success());
+    let homeless = command(&repo, &["-1", "--faults=mend"]).env("HOME", "/nosuch").output();
+    assert!(homeless.unwrap().status.success());
     let folder = repo.beside("no repository");
     std::fs::create_dir(&folder).unwrap();
     let output = Command::new(env!("CARGO_BIN_EXE_xtask"))

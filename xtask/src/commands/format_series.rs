@@ -334,23 +334,25 @@ pub(super) fn cover(file: Option<&Path>) -> Result<Cover> {
 /// Where the file of all mails goes: a file, or nothing yet, and none of the mails.
 fn mbox_place(file: &Path, folder: &Path) -> Result<PathBuf> {
     let asked = || Error::usage(format!("--mbox {}", file.display()));
-    if let Ok(meta) = file.metadata() {
-        if meta.is_file() {
-            // A link stays one.
-            return std::fs::canonicalize(file).at("find", file);
-        }
-        return Err(asked().found("it is there, and no file").hint("name a file"));
-    }
-    let (Some(name), Some(parent)) = (file.file_name(), file.parent()) else {
+    let is_folder = file.as_os_str().as_encoded_bytes().ends_with(b"/");
+    let (Some(name), Some(parent)) = (file.file_name().filter(|_| !is_folder), file.parent())
+    else {
         return Err(asked().found("it is no file's name").hint("name a file"));
     };
     let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
-    let parent =
-        output::resolve(parent).map_err(|e| e.context(format!("--mbox {}", file.display())))?;
-    let place = parent.join(name);
-    if parent == folder && place.extension().is_some_and(|e| e == "patch") {
+    let parent = output::resolve(parent).map_err(|e| e.context(asked().asked()))?;
+    let mut place = parent.join(name);
+    if place.symlink_metadata().is_ok() {
+        if !place.is_file() {
+            return Err(asked().found("it is there, and no file").hint("name a file"));
+        }
+        // A link stays one.
+        place = std::fs::canonicalize(&place).at("find", &place)?;
+    }
+    let is_patch = place.extension().is_some_and(|e| e == "patch");
+    if place == folder || (place.parent() == Some(folder) && is_patch) {
         return Err(asked()
-            .found("it would be one of the mails in the folder")
+            .found("it is the folder of the mails, or would be one of them")
             .hint("give it another name, such as series.mbox"));
     }
     Ok(place)
@@ -361,4 +363,45 @@ fn save(folder: &Path, mails: &[Mail]) -> Result<()> {
         atomic::write(&folder.join(&mail.file_name), &mail.bytes)?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn where_an_mbox_may_go() {
+        let t = tempfile::tempdir().unwrap();
+        let top = std::fs::canonicalize(t.path()).unwrap();
+        let mails = top.join("mails");
+        std::fs::create_dir(&mails).unwrap();
+        for file in ["mails/0001-a.patch", "mails/notes", "file"] {
+            std::fs::write(top.join(file), "1").unwrap();
+        }
+        for (to, link) in
+            [("nowhere", "dangling"), ("file", "link"), ("mails/0001-a.patch", "mail")]
+        {
+            std::os::unix::fs::symlink(to, top.join(link)).unwrap();
+        }
+        for (place, want) in [
+            ("new", Some("new")),
+            ("file", Some("file")),
+            ("link", Some("file")),
+            ("mails/notes", Some("mails/notes")),
+            ("mails/series.mbox", Some("mails/series.mbox")),
+            ("file/", None),
+            ("new/", None),
+            ("dangling", None),
+            ("mail", None),
+            ("mails", None),
+            ("mails/0001-a.patch", None),
+            ("mails/x.patch", None),
+            ("file/x", None),
+        ] {
+            let got = mbox_place(&top.join(place), &mails);
+            assert_eq!(got.ok(), want.map(|w| top.join(w)), "{place}");
+        }
+        let (folder, place) = (top.join("later"), top.join("later"));
+        assert!(mbox_place(&place, &folder).is_err());
+    }
 }
