@@ -4,7 +4,8 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use crate::build::Diagnostic;
+use crate::build::kconfig::dotconfig::DotConfig;
+use crate::build::{Diagnostic, Request};
 use crate::cli::Ctx;
 use crate::commands::kernel::Kernel;
 use crate::commands::test_vm::group::Group;
@@ -117,6 +118,39 @@ impl<'c> SeriesCompiler<'c> {
         Ok(config)
     }
 
+    /// Asks for the configuration that single objects are compiled with.
+    fn whole(&self, commit: Oid, arch: &str, r: &mut Request) {
+        // What the test robots compile: every driver there is, and code that
+        // only some configuration has.
+        r.kconfig = Some("allmodconfig".into());
+        r.default_fragments = false;
+        r.kconfig_add = vec!["WERROR=n".into()];
+        if self.has_kunit(commit) {
+            // Tests of built-in code need it built in, and would not be compiled at all.
+            r.kconfig_add.push("KUNIT=y".into());
+        }
+        r.objdir = r.source.objdirs.as_ref().map(|o| o.join(format!("{arch}-check")));
+    }
+
+    /// The configuration that single objects of a commit are compiled with; nothing where the
+    /// commit cannot even be configured.
+    ///
+    /// # Errors
+    /// When the host lacks something, or the configuration cannot be read.
+    pub fn configuration(&self, commit: Oid, label: &str, arch: &str) -> Result<Option<DotConfig>> {
+        let output = self.place(&format!("{arch}-objects-configured"));
+        let built = self.kernel.build(self.ctx, (commit, &self.label(label)), arch, |r| {
+            self.whole(commit, arch, r);
+            r.goals = vec!["olddefconfig".into()];
+            r.output = Some(output);
+        });
+        match built {
+            Ok(built) => DotConfig::read(&built.config).map(Some),
+            Err(e) if e.kind() == Kind::Check => Ok(None),
+            Err(e) => Err(e),
+        }
+    }
+
     fn has_kunit(&self, commit: Oid) -> bool {
         let tree = self.kernel.store.repo().find_commit(commit).and_then(|c| c.tree());
         tree.is_ok_and(|t| t.get_path(std::path::Path::new("lib/kunit/Kconfig")).is_ok())
@@ -170,22 +204,13 @@ impl Compiler for SeriesCompiler<'_> {
         let sparse = self.no_sparse().is_none();
         let output = self.place(&format!("{arch}-objects"));
         let built = self.kernel.build(self.ctx, (commit, &self.label(label)), arch, |r| {
-            // What the test robots compile: every driver there is, and code that
-            // only some configuration has.
-            r.kconfig = Some("allmodconfig".into());
-            r.default_fragments = false;
-            r.kconfig_add = vec!["WERROR=n".into()];
-            if self.has_kunit(commit) {
-                // Tests of built-in code need it built in, and would not be compiled at all.
-                r.kconfig_add.push("KUNIT=y".into());
-            }
+            self.whole(commit, arch, r);
             r.make_vars = vec![("W".into(), "1".into())];
             if sparse {
                 r.make_vars.push(("C".into(), "1".into()));
             }
             r.goals = objects.to_vec();
             r.output = Some(output);
-            r.objdir = r.source.objdirs.as_ref().map(|o| o.join(format!("{arch}-check")));
         });
         let attempt = attempt(built.map(|b| b.diagnostics))?;
         self.kept.borrow_mut().push((commit, key, attempt.clone()));

@@ -7,13 +7,11 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
-use std::path::Path;
 
-use crate::build::kconfig::dotconfig::DotConfig;
 use crate::cli::Ctx;
 use crate::commands::compiler::SeriesCompiler;
 use crate::commands::kernel::Kernel;
-use crate::error::{Kind, Result};
+use crate::error::Result;
 use crate::gates::compile::{Attempt, Compiler};
 use crate::inspect::{Side, Sources};
 use crate::tree::Oid;
@@ -22,7 +20,6 @@ use crate::tree::Oid;
 /// their kernel has not are left out, and told.
 pub struct Fitting<'c> {
     compiler: SeriesCompiler<'c>,
-    ctx: &'c Ctx,
     kernel: &'c Kernel,
     /// Two gates ask for the same objects.
     kept: RefCell<Vec<(Oid, String, Attempt)>>,
@@ -58,36 +55,17 @@ impl<'c> Fitting<'c> {
     ) -> Result<Fitting<'c>> {
         let compiler = SeriesCompiler::new(ctx, kernel, arches)?;
         let (kept, compiled) = (RefCell::default(), RefCell::default());
-        Ok(Fitting { compiler, ctx, kernel, kept, compiled, left_out })
+        Ok(Fitting { compiler, kernel, kept, compiled, left_out })
     }
 
     /// Those of the objects that the commit's kernel is made of; nothing where it cannot even
     /// be configured.
     fn built(&self, commit: Oid, label: &str, arch: &str, all: &[String]) -> Result<Vec<String>> {
-        let name = self.kernel.base.name.clone();
-        let output = self.ctx.dirs.cache().join("check").join(&name);
-        let output = output.join(format!("{arch}-objects-configured"));
-        let tree = self.kernel.store.repo().find_commit(commit)?.tree()?;
-        let has_kunit = tree.get_path(Path::new("lib/kunit/Kconfig")).is_ok();
-        let configured =
-            self.kernel.build(self.ctx, (commit, &format!("{name}:{label}")), arch, |r| {
-                // As `SeriesCompiler::objects` has it, but for the goal.
-                r.kconfig = Some("allmodconfig".into());
-                r.default_fragments = false;
-                r.kconfig_add = vec!["WERROR=n".into()];
-                if has_kunit {
-                    r.kconfig_add.push("KUNIT=y".into());
-                }
-                r.goals = vec!["olddefconfig".into()];
-                r.objdir = r.source.objdirs.as_ref().map(|o| o.join(format!("{arch}-check")));
-                r.output = Some(output);
-            });
-        let config = match configured {
-            Ok(built) => DotConfig::read(&built.config)?,
-            Err(e) if e.kind() == Kind::Check => return Ok(all.to_vec()),
-            Err(e) => return Err(e),
+        let Some(config) = self.compiler.configuration(commit, label, arch)? else {
+            return Ok(all.to_vec());
         };
-        let sources = Sources::new(&self.kernel.store, tree.id(), tree.id())?;
+        let tree = self.kernel.store.repo().find_commit(commit)?.tree_id();
+        let sources = Sources::new(&self.kernel.store, tree, tree)?;
         let is_set = |symbol: &str| config.is_set(symbol);
         let mut built = Vec::new();
         for object in all {

@@ -162,6 +162,7 @@ fn sources(step: Step) -> &'static [&'static str] {
         "gates/makefile.rs",
         "kconfigs/",
         "commands/compiler.rs",
+        "commands/fitting.rs",
         "commands/kernel.rs",
     ];
     const GUEST: &[&str] = &["build/", "vm/", "kconfigs/", "commands/test_vm/"];
