@@ -14,7 +14,7 @@ use crate::build::inputs::{Inputs, hex};
 use crate::build::make::Make;
 use crate::build::plan::{Plan, Start};
 use crate::error::{Error, IoContext as _, Result};
-use crate::host::atomic;
+use crate::host::{atomic, regular};
 
 /// `metadata.json`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -116,8 +116,8 @@ pub fn collect(contents: Contents<'_>) -> Result<Metadata> {
 /// Reads the metadata of a product that is there and whole; nothing otherwise.
 #[must_use]
 pub fn read(dir: &Path) -> Option<Metadata> {
-    let bytes = std::fs::read(dir.join("metadata.json")).ok()?;
-    let metadata: Metadata = serde_json::from_slice(&bytes).ok()?;
+    let file = regular::open(&dir.join("metadata.json"))?;
+    let metadata: Metadata = serde_json::from_reader(std::io::BufReader::new(file)).ok()?;
     let whole = metadata
         .artifacts
         .iter()
@@ -128,9 +128,8 @@ pub fn read(dir: &Path) -> Option<Metadata> {
 /// Reads the diagnostics of a product.
 #[must_use]
 pub fn read_diagnostics(dir: &Path) -> Vec<Diagnostic> {
-    std::fs::read(dir.join("diagnostics.json"))
-        .ok()
-        .and_then(|bytes| serde_json::from_slice(&bytes).ok())
+    regular::open(&dir.join("diagnostics.json"))
+        .and_then(|file| serde_json::from_reader(std::io::BufReader::new(file)).ok())
         .unwrap_or_default()
 }
 

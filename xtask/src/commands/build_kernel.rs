@@ -11,6 +11,7 @@ use crate::build::{self, Built, Identity, Request, Source, vars};
 use crate::cli::{Ctx, Outcome};
 use crate::commands::kernel::Kernel;
 use crate::error::{Error, IoContext as _, Result};
+use crate::host::output;
 use crate::render::Choice;
 use crate::series::model::Series;
 
@@ -97,6 +98,9 @@ impl BuildKernel {
     pub fn run(&self, ctx: &Ctx) -> Result<Outcome> {
         let make_vars =
             self.variables.iter().map(|v| vars::parse(v)).collect::<Result<Vec<_>>>()?;
+        if let Some(output) = &self.output {
+            output::check_ours(&output::resolve(output)?)?;
+        }
         let arch = self.arch(&make_vars);
         let built = match &self.source {
             Some(path) => {

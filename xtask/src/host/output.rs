@@ -5,7 +5,7 @@ use std::fs;
 use std::io::{self, BufRead as _, BufReader, Read as _};
 use std::path::{Component, Path, PathBuf};
 
-use serde::Deserialize;
+use serde_json::{Map, Value};
 
 use crate::error::{Error, Result, io_error};
 use crate::host::regular;
@@ -109,28 +109,32 @@ pub fn check_ours(place: &Path) -> Result<()> {
     Ok(())
 }
 
-/// What each report of this tool has, and what it says of a kernel.
-#[derive(Deserialize)]
-struct Head {
-    form: Option<String>,
-    #[serde(rename = "inputs-hash")]
-    inputs: Option<String>,
+/// What stands in a JSON document, which is an object.
+fn object(file: &Path) -> Option<Map<String, Value>> {
+    serde_json::from_reader(BufReader::new(regular::open(file)?)).ok()
 }
 
-fn head(file: &Path) -> Option<Head> {
-    serde_json::from_reader(BufReader::new(regular::open(file)?)).ok()
+fn text<'v>(object: &'v Map<String, Value>, key: &str) -> Option<&'v str> {
+    object.get(key).and_then(Value::as_str)
 }
 
 /// The form that a JSON document says that it has.
 #[must_use]
 pub fn form(file: &Path) -> Option<String> {
-    head(file)?.form
+    text(&object(file)?, "form").map(str::to_owned)
 }
 
+/// A report says its form; a kernel has a hash of all that it was made from.
 fn is_ours(file: &Path) -> bool {
-    head(file).is_some_and(|h| {
-        h.inputs.is_some() || h.form.is_some_and(|form| form.starts_with("kseries-"))
+    object(file).is_some_and(|o| {
+        let hash = text(&o, "inputs-hash").is_some_and(|hash| is_hex(hash, 64));
+        let is_kernel = hash && o.get("inputs").is_some_and(Value::is_object);
+        is_kernel || text(&o, "form").is_some_and(|form| form.starts_with("kseries-"))
     })
+}
+
+fn is_hex(text: &str, digits: usize) -> bool {
+    text.len() == digits && text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'))
 }
 
 /// How much of a file tells whether it is one of our mails.
@@ -145,9 +149,10 @@ fn is_mail(file: &Path) -> bool {
     header.any(|line| {
         let id = line.strip_prefix("Message-ID: <").unwrap_or_default();
         let mut parts = id.split('@').next().unwrap_or_default().rsplit('-');
-        let (_, number, version) = (parts.next(), parts.next(), parts.next());
+        let (hash, number, version) = (parts.next(), parts.next(), parts.next());
         let digits = |s: &str| !s.is_empty() && s.bytes().all(|b| b.is_ascii_digit());
-        number.is_some_and(digits)
+        hash.is_some_and(|h| is_hex(h, 12))
+            && number.is_some_and(digits)
             && version.is_some_and(|v| v.strip_prefix('v').is_some_and(digits))
     })
 }
@@ -201,7 +206,10 @@ mod tests {
         assert!(resolve(Path::new("")).is_err());
     }
 
-    const OURS: &str = "From 0 Mon Sep 17\nMessage-ID: <s-6.12-v1-0-f01@example.org>\n\nx\n";
+    const OURS: &str =
+        "From 0 Mon Sep 17\nMessage-ID: <s-6.12-v1-0-4f0e9a3b5c6d@example.org>\n\nx\n";
+
+    const KERNEL: &str = r#"{"inputs": {}, "inputs-hash": "0000000000000000000000000000000000000000000000000000000000000000"}"#;
 
     #[test]
     fn what_may_be_replaced() {
@@ -209,7 +217,10 @@ mod tests {
         for (number, (files, ours)) in [
             (&[][..], true),
             (&[("results.json", r#"{"counts": {}, "form": "kseries-test-results/1"}"#)], true),
-            (&[("metadata.json", r#"{"inputs-hash": "00"}"#), ("bzImage", "")], true),
+            (&[("metadata.json", KERNEL), ("bzImage", "")], true),
+            (&[("metadata.json", r#"{"inputs-hash": "00", "inputs": {}}"#), ("a", "")], false),
+            (&[("metadata.json", &KERNEL.replace("{}", "1")), ("a", "")], false),
+            (&[("results.json", r#"["kseries-test-results/1", "00"]"#)], false),
             (&[("metadata.json", r#"{"uuid": "x@y"}"#), ("extension.js", "")], false),
             (&[("results.json", r#"{"form": "mine"}"#)], false),
             (&[("results.json", "[]")], false),
@@ -218,6 +229,7 @@ mod tests {
             (&[("0000-a.patch", OURS), ("0001-b.patch", OURS), (".writing-1-x", "")], true),
             (&[("0000-a.patch", OURS), ("0001-mine.patch", "From 0\nSubject: x\n\n")], false),
             (&[("0001-g.patch", "Message-ID: <cover.1700000000.git.a@b>\n\n")], false),
+            (&[("0000-a.patch", "Message-ID: <20241101-x-v1-0-mine@b>\n\n")], false),
             (&[("0001-b.patch", "Subject: x\n\nMessage-ID: <s-v1-0-f@b>\n")], false),
             (&[("thesis.txt", "1")], false),
             (&[("sent.json", "{}")], false),
