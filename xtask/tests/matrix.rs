@@ -176,7 +176,42 @@ fn what_held_is_taken_again_and_the_document_has_only_what_ran() {
     let (_, err) = p.run(&["--base", &p.base("old"), "--write"], 1);
     assert!(err.contains("1 of its rows are not in this run: verdict of one"), "{err}");
     assert_eq!(read(&document), whole);
-    assert_eq!(read(&p.path("project/ci/matrix.md.new")).matches("| held |").count(), 1);
+    let beside = p.path("project/ci/matrix.md.new");
+    assert_eq!(read(&beside).matches("| held |").count(), 1);
+    // Nor does that of a later run take the place of this one.
+    fs::write(&beside, "kept").unwrap();
+    p.run(&["--base", &p.base("old"), "--write"], 1);
+    assert_eq!(read(&beside), "kept");
+    assert!(p.path("project/ci/matrix.md.new2").exists());
+}
+
+#[test]
+fn a_document_replaces_nothing_but_a_document() {
+    let p = Project::new();
+    p.expect("applies", "absorbed");
+    p.put("project/thesis.md", "# Thesis\n");
+    p.put("project/film.md", "# Matrix\n\nMy notes.\n");
+    std::os::unix::fs::symlink("nothing.md", p.path("project/dangling.md")).unwrap();
+    fs::create_dir(p.path("project/folder.md")).unwrap();
+    for (name, want) in [
+        ("thesis.md", "no document of cargo xtask matrix"),
+        ("film.md", "no document of cargo xtask matrix"),
+        ("dangling.md", "a link to what is not there"),
+        ("/proc/x.md", "no file can be made in /proc"),
+        ("folder.md", "a folder"),
+        ("nowhere/x.md", "there is no folder nowhere"),
+    ] {
+        // It is told before the work.
+        let (_, err) = p.run(&["--write", name], 2);
+        assert!(err.contains(want) && !err.contains("verdict of one"), "{name}: {err}");
+    }
+    assert_eq!(read(&p.path("project/thesis.md")), "# Thesis\n");
+    // A link stays, and what it leads to is written.
+    let link = p.path("project/link.md");
+    std::os::unix::fs::symlink("two.md", &link).unwrap();
+    p.put("project/two.md", "");
+    p.run(&["--write", "link.md"], 0);
+    assert!(link.is_symlink() && read(&p.path("project/two.md")).contains("2 of 2 held"));
 }
 
 #[test]

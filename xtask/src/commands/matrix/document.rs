@@ -24,6 +24,9 @@ pub struct Head {
     pub left_out: Vec<String>,
 }
 
+/// What a document begins with.
+const BEGIN: &str = "# Matrix\n\nWritten by `cargo xtask matrix`.";
+
 /// The longest note; the products have the rest.
 const NOTE: usize = 600;
 
@@ -34,9 +37,9 @@ pub fn document(head: &Head, results: &[Finished]) -> String {
     results.sort_by_key(|f| f.cell.step);
     let (ended, not_run): (Vec<&Finished>, Vec<&Finished>) =
         results.into_iter().partition(|f| f.status != Status::NotRun);
-    let mut out = String::from("# Matrix\n\n");
+    let mut out = String::from(BEGIN);
     out.push_str(
-        "Written by `cargo xtask matrix`. Each row is a cell that was run to its end, at the time \
+        " Each row is a cell that was run to its end, at the time \
          that it names; what has no row was not run. A row with a commit of its own was run then, and \
          nothing that could change it has changed since.\n\n",
     );
@@ -80,6 +83,12 @@ fn facts(out: &mut String, head: &Head, ended: &[&Finished]) {
     row("again", &format!("`{}`", head.again.replace('|', "\\|")));
 }
 
+/// Whether `text` is a document of this kind.
+#[must_use]
+pub fn is_one(text: &str) -> bool {
+    text.starts_with(BEGIN)
+}
+
 /// Rows of an older document that a new one does not have, each by its step and its cell.
 #[must_use]
 pub fn rows_lost(old: &str, new: &str) -> Vec<String> {
@@ -98,9 +107,9 @@ fn rows(document: &str) -> BTreeSet<String> {
         }
         let Some(row) = line.strip_prefix("| ").filter(|_| !step.is_empty()) else { continue };
         let cells: Vec<&str> = row.split(" | ").collect();
-        let Some(end) = cells.iter().position(|c| matches!(*c, "held" | "**FAILED**")) else {
-            continue;
-        };
+        // A series may be named like an end, and stands before it.
+        let ends = |(n, c): (usize, &&str)| n > 2 && matches!(*c, "held" | "**FAILED**");
+        let Some(end) = cells.iter().enumerate().position(ends) else { continue };
         let of_it = cells.iter().take(end).enumerate().filter(|(n, _)| *n != 2);
         let names: Vec<&str> = of_it.map(|(_, c)| *c).collect();
         all.insert(format!("{step} of {}", names.join(" ")));

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::state::Status;
-use crate::error::{Error, Result, io_error};
+use crate::error::{Error, Result};
+use crate::host::regular;
 use crate::render::Verdict;
 
 /// The file, below the project.
@@ -21,10 +22,9 @@ impl Expected {
     /// When it cannot be read or understood, or has a word that is no verdict one could expect.
     pub fn load(project: &Path) -> Result<Expected> {
         let path = project.join(FILE);
-        match std::fs::read_to_string(&path) {
-            Ok(text) => Expected::parse(&text),
-            Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(Expected::default()),
-            Err(e) => Err(io_error("read", &path, &e)),
+        match regular::text_if_there(&path)? {
+            Some(text) => Expected::parse(&text),
+            None => Ok(Expected::default()),
         }
     }
 

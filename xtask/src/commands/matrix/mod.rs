@@ -130,9 +130,11 @@ impl Matrix {
                 .found("there is no cell: no series applies to a base that was asked for")
                 .hint("cargo xtask matrix shows the verdicts"));
         }
+        // Told before the cells are run, not after a night.
+        let place = self.write.as_ref().map(|named| place(named, &all.project)).transpose()?;
         let finished = self.cells(ctx, &all, &plan, &state)?;
-        if self.write.is_some() {
-            self.document(ctx, &all, &plan, &state, &finished)?;
+        if let Some(place) = &place {
+            self.document(ctx, &all, &plan, &state, &finished, place)?;
         }
         let planned = plan.cells.len();
         let report = Report::of(finished, planned, plan.left_out, all.commit.clone());
@@ -225,6 +227,7 @@ impl Matrix {
         plan: &Plan,
         state: &State,
         finished: &[Finished],
+        place: &Path,
     ) -> Result<()> {
         let mut results = finished.to_vec();
         if self.resume {
@@ -252,23 +255,19 @@ impl Matrix {
             again: self.again(&results),
             left_out: plan.left_out.clone(),
         };
-        let path = self.named().cloned().unwrap_or_else(|| all.project.join(DOCUMENT));
         let text = document::document(&head, &results);
-        let old = regular::text_if_there(&path)?.unwrap_or_default();
-        let lost = document::rows_lost(&old, &text);
+        let lost = document::rows_lost(&old_document(place)?, &text);
         if let Some(first) = lost.first() {
             // Nights went into them.
-            let mut beside = path.clone().into_os_string();
-            beside.push(".new");
-            atomic::write(Path::new(&beside), text.as_bytes())?;
-            let beside = beside.to_string_lossy();
-            return Err(Error::check(format!("write {}", path.display()))
+            let beside = beside(place);
+            atomic::write(&beside, text.as_bytes())?;
+            return Err(Error::check(format!("write {}", place.display()))
                 .found(format!("{} of its rows are not in this run: {first}, …", lost.len()))
-                .hint(format!("the new tables are in {beside}"))
+                .hint(format!("the new tables are in {}", beside.display()))
                 .hint("--resume takes what held before; name another file with --write FILE"));
         }
-        atomic::write(&path, text.as_bytes())?;
-        ctx.ui.note(&format!("written: {}", path.display()));
+        atomic::write(place, text.as_bytes())?;
+        ctx.ui.note(&format!("written: {}", place.display()));
         Ok(())
     }
 
@@ -308,6 +307,54 @@ impl Matrix {
         words.extend(self.named().map(|p| p.to_string_lossy().into_owned()));
         shell_words::join(words)
     }
+}
+
+/// Where the document goes: behind a link is where it leads to. What is there must be one.
+fn place(named: &Path, project: &Path) -> Result<PathBuf> {
+    let place =
+        if named.as_os_str().is_empty() { project.join(DOCUMENT) } else { named.to_owned() };
+    let cannot = |found: String| {
+        Error::usage(format!("write {}", place.display()))
+            .found(found)
+            .hint("name another file with --write FILE")
+    };
+    if place.is_symlink() && !place.exists() {
+        return Err(cannot("it is a link to what is not there".to_owned()));
+    }
+    let place = place.canonicalize().unwrap_or_else(|_| place.clone());
+    let folder = place.parent().filter(|f| !f.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    if !folder.is_dir() {
+        return Err(cannot(format!("there is no folder {}", folder.display())));
+    }
+    // What cannot be written now will not be after a night.
+    tempfile::tempfile_in(folder)
+        .map_err(|e| cannot(format!("no file can be made in {}: {e}", folder.display())))?;
+    old_document(&place)?;
+    Ok(place)
+}
+
+/// The document in a file; empty where none is.
+fn old_document(file: &Path) -> Result<String> {
+    let text = regular::text_if_there(file)?.unwrap_or_default();
+    if text.trim().is_empty() || document::is_one(&text) {
+        return Ok(text);
+    }
+    Err(Error::usage(format!("write {}", file.display()))
+        .found("it is there, and no document of cargo xtask matrix")
+        .hint("name another file with --write FILE"))
+}
+
+/// Where new tables go that must replace nothing: `FILE.new`, `FILE.new2`, …
+fn beside(place: &Path) -> PathBuf {
+    let name = |suffix: &str| {
+        let mut name = place.to_owned().into_os_string();
+        name.push(".new");
+        name.push(suffix);
+        PathBuf::from(name)
+    };
+    let all = std::iter::once(name("")).chain((2_u32..).map(|n| name(&n.to_string())));
+    let mut free = all.skip_while(|path| path.symlink_metadata().is_ok());
+    free.next().unwrap_or_else(|| name(""))
 }
 
 fn list(ctx: &Ctx, all: &Surroundings<'_>, plan: &Plan, state: &State) -> Result<()> {
