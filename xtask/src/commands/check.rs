@@ -15,6 +15,7 @@ use crate::recipients::Recipients;
 use crate::recipients::gather::gather;
 use crate::results::check;
 use crate::scripts::Scripts;
+use crate::series::places;
 
 /// Options of `check`.
 #[derive(Debug, Args)]
@@ -32,6 +33,9 @@ pub struct Check {
     /// Run only this gate; may be given several times.
     #[arg(long, value_enum, value_name = "NAME")]
     gate: Vec<Gate>,
+    /// Records that you have read the places that the patches change, as they are on this base.
+    #[arg(long, conflicts_with = "range")]
+    record: bool,
     /// A gate that could not run does not make the command fail.
     #[arg(long)]
     allow_skipped: bool,
@@ -44,13 +48,20 @@ impl Check {
     /// When the series cannot be rendered or mailed at all.
     pub fn run(&self, ctx: &Ctx) -> Result<Outcome> {
         let mut material = self.what.get_to_check(ctx, self.series.as_deref())?;
-        let asked = if self.gate.is_empty() { Gate::value_variants() } else { &self.gate };
-        let gates: Vec<Gate> =
-            asked.iter().copied().filter(|g| !self.fast || !g.compiles()).collect();
+        let all = Gate::value_variants().iter().filter(|g| material.is_for(**g));
+        let asked: Vec<Gate> =
+            if self.gate.is_empty() { all.copied().collect() } else { self.gate.clone() };
+        let gates: Vec<Gate> = asked.into_iter().filter(|g| !self.fast || !g.compiles()).collect();
         if gates.is_empty() {
             return Err(Error::usage("check --fast --gate")
                 .found("every gate that is named compiles, and --fast leaves those out")
                 .hint("leave --fast out"));
+        }
+        if self.record {
+            for (patch, new) in material.record(ctx)? {
+                let counted = if new == 1 { "place" } else { "places" };
+                ctx.ui.note(&format!("{patch}: {new} {counted} more recorded in {}", places::FILE));
+            }
         }
         let mails = material.mails(&[], &[])?;
         let submission = material.submission(&mails)?;
@@ -185,6 +196,8 @@ pub fn judge(
         recipients,
         compiler: material.compiler(ctx, arches, &left_out),
         accepted: &material.accepted,
+        is_series: material.is_for(Gate::Places),
+        unread: material.unread.as_deref(),
     };
     let mut rows = run(&bench, submission, gates)?;
     for row in rows.iter_mut().filter(|r| matches!(r.gate, Gate::Warnings | Gate::Sparse)) {

@@ -147,7 +147,8 @@ fn human(w: &mut dyn std::io::Write, r: &Report) -> std::io::Result<()> {
         write!(w, "  {tree}  {}  ({} by structure", p.subject, p.structural)?;
         writeln!(w, ", {})", counted(p.diffs, "raw diff", "raw diffs"))?;
     }
-    let templates = counted(r.files.len().saturating_sub(1), "template", "templates");
+    let templates = r.files.iter().filter(|f| f.starts_with("templates/")).count();
+    let templates = counted(templates, "template", "templates");
     writeln!(w, "  source  series/{}/series.toml and {templates}", r.series)
 }
 

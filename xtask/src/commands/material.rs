@@ -12,16 +12,19 @@ use super::previous::Previous;
 use super::{format_series, letter, series_mail, which_base};
 use crate::cli::Ctx;
 use crate::error::{Error, Result};
-use crate::gates::Submission;
 use crate::gates::accept::Accepted;
 use crate::gates::compile::Compiler;
+use crate::gates::places::OfPatch;
 use crate::gates::submission::Made;
+use crate::gates::{Gate, Submission};
+use crate::host::lock;
 use crate::mail::range_diff::Range;
 use crate::mail::{self, Mail, MailInput, Person, Prefix, Tracking};
 use crate::recipients::gather::Wishes;
 use crate::render::cover::Written;
 use crate::render::{self, Choice, RenderOptions, Verdict};
-use crate::series;
+use crate::series::places::Places;
+use crate::series::{self, Series};
 use crate::tree::Store;
 
 /// Options that name it.
@@ -103,6 +106,8 @@ pub struct Material {
     pub wishes: Wishes,
     /// Findings that the author accepts.
     pub accepted: Accepted,
+    /// The places that nobody has read as they are, where the series has a record of them.
+    pub unread: Option<Vec<OfPatch>>,
     /// Patches that have no commit here, with the verdict.
     pub left_out: Vec<(String, String)>,
     /// Why the cover letter is not the one to be: it uses results that are lacking.
@@ -193,6 +198,7 @@ impl What {
             in_reply_to: None,
             wishes: self.wishes(Vec::new(), Vec::new(), &Accepted::default()),
             accepted: Accepted::default(),
+            unread: None,
             left_out: Vec::new(),
             lacking: None,
             home: Home::Range(repo),
@@ -243,6 +249,10 @@ impl What {
             in_reply_to: None,
             wishes: self.wishes(series.to.clone(), series.cc.clone(), &accepted),
             accepted,
+            unread: series
+                .places
+                .as_ref()
+                .map(|_| applied.iter().map(|p| (p.name.clone(), p.unread.clone())).collect()),
             left_out: others.iter().map(|p| (p.name.clone(), p.verdict.to_string())).collect(),
             lacking,
             home: Home::Series(Box::new(kernel)),
@@ -302,6 +312,38 @@ impl Material {
                 .found("there is no configuration that has their code in it")
                 .hint("make a series of it with import-series, or check with --fast")),
         }
+    }
+
+    /// Records that the places of its patches have been read as they are here; gives the number
+    /// of those that were not recorded before, by patch.
+    ///
+    /// # Errors
+    /// When it is no series, or the record cannot be written.
+    pub fn record(&mut self, ctx: &Ctx) -> Result<Vec<(String, usize)>> {
+        let Home::Series(kernel) = &self.home else {
+            return Err(Error::usage("--record with a range of commits")
+                .found("only the edits of a series have places"));
+        };
+        let Some((series, _)) = &kernel.series else { return Ok(Vec::new()) };
+        let watched = Series { places: Some(Places::default()), ..series.clone() };
+        let optional = Choice { with: self.names.iter().cloned().collect(), all: false };
+        let options = RenderOptions { optional };
+        let plan = render::judge(&kernel.store, &watched, &kernel.base, &options)?;
+        let linux = kernel.base.version.to_string();
+        let lock = ctx.dirs.cache().join("places.lock");
+        let _held = lock::take(&ctx.ui, &lock, "the record of places")?;
+        let applied = plan.patches.iter().filter(|p| p.verdict == Verdict::Applies);
+        let new = Places::change(&series.folder(), |places| {
+            applied.map(|p| (p.name.clone(), places.record(&p.name, &p.places, &linux))).collect()
+        })?;
+        self.unread = Some(self.names.iter().map(|name| (name.clone(), Vec::new())).collect());
+        Ok(new)
+    }
+
+    /// Whether a gate can say anything of it.
+    #[must_use]
+    pub fn is_for(&self, gate: Gate) -> bool {
+        gate != Gate::Places || matches!(self.home, Home::Series(_))
     }
 
     /// Who sends it.

@@ -1,6 +1,8 @@
 //! What the mails of a rendered series are made of: its own data, put in the
 //! form that the mail module takes.
 
+use std::fmt::Write as _;
+
 use git2::Repository;
 
 use crate::error::{Error, Result};
@@ -9,6 +11,7 @@ use crate::mail::{
 };
 use crate::render::{Below, Rendering};
 use crate::send::record;
+use crate::series::places::{self, Unread};
 use crate::series::{Series, model, skeleton, templates};
 use crate::tree::{Base, Oid};
 
@@ -156,7 +159,70 @@ pub fn remarks(series: &Series, input: &MailInput<'_>, rendering: &Rendering) ->
     }
     all.extend(sent_before(series, input));
     all.extend(stable_base(series, &rendering.base));
+    for below in &rendering.below {
+        let Below::Series { name, unread, .. } = below else { continue };
+        if let Some(patch) = unread.first() {
+            let (base, spec) = (&rendering.base.name, rendering.base.spec.as_str());
+            let command = shell_words::join(["cargo", "xtask", "show", name, "--base", spec]);
+            all.push(format!(
+                "nobody has read what {patch} of the prerequisite {name} changes on {base}: {command}"
+            ));
+        }
+    }
+    let patches = rendering.patches.iter();
+    let names: Vec<&str> = patches.clone().map(|p| p.name.as_str()).collect();
+    let optional = optional(series, &names);
+    let base = &rendering.base;
+    all.extend(patches.filter_map(|p| unread(series, base, &p.name, &p.unread, &optional)));
     all
+}
+
+/// Those of some patches that are optional.
+#[must_use]
+pub fn optional<'n>(series: &Series, names: &[&'n str]) -> Vec<&'n str> {
+    let is_optional = |name: &&&str| series.patch(name).is_some_and(|p| p.optional);
+    names.iter().filter(is_optional).copied().collect()
+}
+
+/// The most lines that are told of a place; `check` tells them all.
+const TOLD: usize = 8;
+
+/// The places of a patch on a base that nobody has read as they are; the optional patches of this
+/// rendering are `optional`.
+#[must_use]
+pub fn unread(
+    series: &Series,
+    base: &Base,
+    patch: &str,
+    places: &[Unread],
+    optional: &[&str],
+) -> Option<String> {
+    if places.is_empty() {
+        return None;
+    }
+    let has = series.places.as_ref().is_some_and(|p| p.has(patch));
+    let mut text = format!("on {} nobody has read what {patch} changes as it is there:", base.name);
+    if !has {
+        let _ = write!(text, " {} has nothing of that patch", places::FILE);
+    }
+    for place in places.iter().filter(|_| has) {
+        let _ = write!(text, "\n  {}: {place}", place.place);
+        for (number, line) in place.new.iter().take(TOLD) {
+            let _ = write!(text, "\n    {number}: {line}");
+        }
+        if place.new.len() > TOLD {
+            let _ = write!(text, "\n    … and {} more", place.new.len() - TOLD);
+        }
+    }
+    let mut command = vec!["cargo", "xtask", "check", &series.name, "--base", &base.spec];
+    command.extend(optional.iter().flat_map(|name| ["--with", name]));
+    command.extend(["--fast", "--record"]);
+    let command = shell_words::join(command);
+    let _ = write!(
+        text,
+        "\n  read the mail; if it is right: {command}\n  else make the edit keep it: a smaller place, `capture`, `has`"
+    );
+    Some(text)
 }
 
 /// The mails of a version that was sent are other ones: what was sent stays as it is.

@@ -10,6 +10,7 @@ use crate::commands::series_mail;
 use crate::error::Result;
 use crate::render::{self, Choice, RenderOptions, Verdict, execute, plan};
 use crate::series;
+use crate::series::places::Unread;
 use crate::tree::{self, Base, KernelVersion, Known, Store};
 
 /// Options of `show`.
@@ -55,6 +56,9 @@ struct OnPatch {
     name: String,
     #[serde(flatten)]
     verdict: Verdict,
+    /// Places that nobody has read as they are.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    unread: Vec<Unread>,
 }
 
 impl Show {
@@ -82,6 +86,16 @@ impl Show {
                 ctx.ui.warn(&fault);
                 warnings.push(fault);
             }
+            let names: Vec<&str> = plan.patches.iter().map(|p| p.name.as_str()).collect();
+            let optional = series_mail::optional(&series, &names);
+            let unread = plan
+                .patches
+                .iter()
+                .filter_map(|p| series_mail::unread(&series, base, &p.name, &p.unread, &optional));
+            for warning in unread {
+                ctx.ui.warn(&warning);
+                warnings.push(warning);
+            }
             let source = execute::StoreSource::new(&store, base.tree);
             on.push(OnBase {
                 base: base.name.clone(),
@@ -90,7 +104,7 @@ impl Show {
                 patches: plan
                     .patches
                     .into_iter()
-                    .map(|p| OnPatch { name: p.name, verdict: p.verdict })
+                    .map(|p| OnPatch { name: p.name, verdict: p.verdict, unread: p.unread })
                     .collect(),
                 probes: plan::answers(&series, &execute::facts(base), &source)?,
             });

@@ -14,6 +14,7 @@ pub mod kernel_doc;
 pub mod maintainers;
 pub mod makefile;
 pub mod message;
+pub mod places;
 pub mod recipients;
 pub mod report;
 pub mod run;
@@ -52,6 +53,8 @@ pub enum Gate {
     Maintainers,
     /// New Kconfig symbols have help and are defined.
     Kconfig,
+    /// The places that are changed are as somebody has read them.
+    Places,
     /// Each commit builds.
     Builds,
     /// New compiler warnings with W=1 in the touched objects.
@@ -74,6 +77,7 @@ impl Gate {
             Gate::Recipients => "recipients",
             Gate::Maintainers => "maintainers",
             Gate::Kconfig => "kconfig",
+            Gate::Places => "places",
             Gate::Builds => "builds",
             Gate::Warnings => "warnings",
             Gate::Sparse => "sparse",

@@ -3,7 +3,7 @@
 use super::accept::Accepted;
 use super::{
     Gate, Row, Submission, applies, checkpatch, compile, kconfig, kernel_doc, maintainers, message,
-    recipients, spelling, trailers,
+    places, recipients, spelling, trailers,
 };
 use crate::error::{Error, Kind, Result};
 use crate::host::paths::Dirs;
@@ -25,6 +25,10 @@ pub struct Bench<'b> {
     pub compiler: Result<Box<dyn compile::Compiler + 'b>>,
     /// What the author accepts.
     pub accepted: &'b Accepted,
+    /// Whether it is a series, and no range of commits.
+    pub is_series: bool,
+    /// The places that nobody has read as they are, where the series has a record of them.
+    pub unread: Option<&'b [places::OfPatch]>,
 }
 
 /// The rows of `gates`, in their order.
@@ -64,6 +68,7 @@ fn one(bench: &Bench<'_>, s: &Submission, gate: Gate) -> Result<Vec<Row>> {
         Gate::Recipients => recipients::check(s, bench.recipients.as_ref().map_err(again)?),
         Gate::Maintainers => maintainers::check(s),
         Gate::Kconfig => kconfig::check(s),
+        Gate::Places => places::check(bench.is_series, bench.unread),
         Gate::Builds | Gate::Warnings | Gate::Sparse => {
             compile::check(s, gate, bench.compiler.as_ref().map_err(again)?.as_ref())
         }

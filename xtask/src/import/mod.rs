@@ -32,6 +32,7 @@ use crate::host::ui::Ui;
 use crate::mail::{Date, Person, body};
 use crate::render::{self, RenderOptions, Rendering, Verdict};
 use crate::series::draft::Draft;
+use crate::series::places::{self, Places};
 use crate::tree::{Base, Oid, Store};
 
 use edits::{Level, NewEdit};
@@ -113,9 +114,19 @@ pub fn import(
     }
     loop {
         write::write(&draft, &incoming, &frame, &edits)?;
-        let series = draft.load()?;
+        let mut series = draft.load()?;
+        // Who brings it has read it: the places of its patches are recorded.
+        series.places = Some(Places::default());
         let rendering = render::render(ui, store, &series, base, &RenderOptions::default())?;
-        let Some((i, what)) = first_difference(&rendering, &trees) else { break };
+        let Some((i, what)) = first_difference(&rendering, &trees) else {
+            let plan = render::judge(store, &series, base, &RenderOptions::default())?;
+            let mut seen = Places::default();
+            for patch in &plan.patches {
+                seen.record(&patch.name, &patch.places, &base.version.to_string());
+            }
+            draft.series_file(places::FILE, seen.text().as_bytes())?;
+            break;
+        };
         let (Some((before, after)), Some(level)) = (step(i), levels.get_mut(i)) else { break };
         *level = match level {
             Level::Structure => Level::Diff,

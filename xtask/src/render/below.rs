@@ -31,6 +31,8 @@ pub enum Below {
         verdict: Verdict,
         /// Its commits, first one first.
         commits: Vec<Oid>,
+        /// Its patches that change places which nobody has read as they are.
+        unread: Vec<String>,
     },
     /// What is elsewhere, and can only be named.
     Elsewhere(Prerequisite),
@@ -107,7 +109,10 @@ pub fn render(store: &Store, series: &Series, base: &Base) -> Result<Ground> {
             ground.onto = executor.top();
             commits.extend(executor.commits());
         }
+        let unread = plan.patches.iter().filter(|p| !p.unread.is_empty());
+        let unread = unread.map(|p| p.name.clone()).collect();
         ground.below.push(Below::Series {
+            unread,
             name: needed.name,
             version: needed.version,
             change_id: needed.change_id,

@@ -18,7 +18,7 @@ use super::template;
 pub const NAMES: [&str; 4] = ["bench", "check", "inspect", "tests"];
 
 /// The gates, as `check.gate` has them.
-pub const GATES: [&str; 12] = [
+pub const GATES: [&str; 13] = [
     "applies",
     "checkpatch",
     "message",
@@ -28,6 +28,7 @@ pub const GATES: [&str; 12] = [
     "recipients",
     "maintainers",
     "kconfig",
+    "places",
     "builds",
     "warnings",
     "sparse",

@@ -1,15 +1,19 @@
 //! One edit on a tree: its file, its captures, its places, its deed. A place
 //! that is not there is a conflict, everything else that fails is an error.
 
+use std::ops::Range;
+
 use crate::error::{Error, Kind, Result};
 use crate::series::excerpt::Document;
 use crate::series::locator::Locator;
 use crate::series::model::{Capture, Deed, Edit, Far, Text, Times};
+use crate::series::places::Place;
 
 use super::cocci::Semantic;
 use super::deed::{self, Fit, Splice};
 use super::diff;
 use super::file_text::FileText;
+use super::found;
 use super::locate::{Captured, Finder, Miss, Near, Spot};
 use super::overlay::{Entry, Overlay};
 use super::source::{EXECUTABLE, PLAIN};
@@ -20,7 +24,7 @@ use super::verdict::Conflict;
 #[derive(Debug)]
 pub enum Fault {
     /// The tree does not fit it.
-    Conflict(Conflict),
+    Conflict(Box<Conflict>),
     /// Something is wrong with the series or the host.
     Error(Error),
 }
@@ -41,6 +45,8 @@ pub struct Editor<'e, 'b, 's> {
     pub source: &'e Document,
     /// Runs semantic patches.
     pub semantic: &'e dyn Semantic,
+    /// What the places were like that were found, where that is asked.
+    pub found: Option<Vec<Place>>,
 }
 
 struct Places {
@@ -48,6 +54,23 @@ struct Places {
     entry: Entry,
     captures: Vec<(String, String)>,
     spots: Vec<Spot>,
+    /// What the captured places were like.
+    found: Vec<Place>,
+}
+
+/// What a capture took.
+struct Taken {
+    text: String,
+    /// Where, in the edit's own file.
+    here: Option<Range<usize>>,
+    /// What the place was like, where that is asked.
+    place: Option<Place>,
+}
+
+impl Taken {
+    fn default(text: &str) -> Taken {
+        Taken { text: text.to_owned(), here: None, place: None }
+    }
 }
 
 impl Editor<'_, '_, '_> {
@@ -63,7 +86,10 @@ impl Editor<'_, '_, '_> {
             }
             _ => {}
         }
-        let places = self.places(edit)?;
+        let mut places = self.places(edit)?;
+        if let Some(found) = &mut self.found {
+            found.append(&mut places.found);
+        }
         for (name, text) in &places.captures {
             self.templates.set_capture(name, text);
         }
@@ -74,13 +100,14 @@ impl Editor<'_, '_, '_> {
     }
 
     fn conflict(&self, edit: &Edit, file: &str, what: String, near: Vec<Near>) -> Fault {
-        Fault::Conflict(Conflict {
+        Fault::Conflict(Box::new(Conflict {
             edit: self.source.position_of(&edit.path),
             deed: edit.deed.as_ref().map_or("capture", Deed::key).to_owned(),
             file: file.to_owned(),
             what,
             near,
-        })
+            after: None,
+        }))
     }
 
     fn missed(&self, edit: &Edit, file: &str, miss: &Miss) -> Fault {
@@ -118,12 +145,12 @@ impl Editor<'_, '_, '_> {
 
     fn places_in(&self, edit: &Edit, path: &str, entry: &Entry) -> Result<Places, Fault> {
         let mut captured = Captured::new();
-        let mut captures = Vec::new();
+        let (mut captures, mut found) = (Vec::new(), Vec::new());
         for (name, capture) in &edit.captures {
-            captures.push((
-                name.clone(),
-                self.capture(edit, path, entry, name, capture, &mut captured)?,
-            ));
+            let taken = self.capture(edit, path, entry, name, capture)?;
+            captures.push((name.clone(), taken.text));
+            captured.extend(taken.here.map(|span| (name.clone(), span)));
+            found.extend(taken.place);
         }
         let spots = match &edit.at {
             None => Vec::new(),
@@ -141,7 +168,7 @@ impl Editor<'_, '_, '_> {
                 spots
             }
         };
-        Ok(Places { path: path.to_owned(), entry: entry.clone(), captures, spots })
+        Ok(Places { path: path.to_owned(), entry: entry.clone(), captures, spots, found })
     }
 
     fn capture(
@@ -151,14 +178,13 @@ impl Editor<'_, '_, '_> {
         entry: &Entry,
         name: &str,
         capture: &Capture,
-        captured: &mut Captured,
-    ) -> Result<String, Fault> {
+    ) -> Result<Taken, Fault> {
         let other = match &capture.place.file {
             Some(file) if file != path => match self.tree.get(file)? {
                 Some(entry) => Some(entry),
                 None => {
                     return match &capture.default {
-                        Some(text) => Ok(text.clone()),
+                        Some(text) => Ok(Taken::default(text)),
                         None => {
                             let what = format!("capture {name}: the base has no such file");
                             Err(self.conflict(edit, file, what, Vec::new()))
@@ -183,20 +209,35 @@ impl Editor<'_, '_, '_> {
                     let at = file.position(spot.span.start);
                     Error::conflict(format!("capture {name} at {at} is not UTF-8"))
                 })?;
-                if here {
-                    captured.insert(name.to_owned(), spot.span.clone());
-                }
                 // Templates have plain line ends; a file's own come back with the edit.
                 let text = text.replace("\r\n", "\n");
-                Ok(text.strip_suffix('\n').unwrap_or(&text).to_owned())
+                let watched = self.found.is_some();
+                Ok(Taken {
+                    text: text.strip_suffix('\n').unwrap_or(&text).to_owned(),
+                    place: watched.then(|| found::taken(&edit.path, "capture", file, &spot)),
+                    here: here.then_some(spot.span),
+                })
             }
             Err(Miss::None { .. }) if capture.default.is_some() => {
-                Ok(capture.default.clone().unwrap_or_default())
+                Ok(Taken::default(&capture.default.clone().unwrap_or_default()))
             }
             Err(miss) => {
                 let what = format!("capture {name}: {miss}");
                 Err(self.conflict(edit, file.path(), what, miss.near().to_vec()))
             }
+        }
+    }
+
+    /// The text that an edit puts somewhere, if that can be told.
+    pub fn new_text(&mut self, edit: &Edit) -> Option<String> {
+        match &edit.deed {
+            Some(
+                Deed::InsertBefore(text)
+                | Deed::InsertAfter(text)
+                | Deed::Replace(text)
+                | Deed::Create { text, .. },
+            ) => self.text(edit, text).ok(),
+            _ => None,
         }
     }
 
@@ -210,6 +251,8 @@ impl Editor<'_, '_, '_> {
         let fit = Fit { indent: edit.indent, separate: edit.separate };
         let file = &places.entry.text;
         let path = places.path.as_str();
+        self.note(edit, deed, places);
+        self.check_places(edit, deed, places)?;
         let splices: Vec<Splice> = match deed {
             Deed::InsertBefore(text) | Deed::InsertAfter(text) => {
                 let text = self.text(edit, text)?;
@@ -222,6 +265,10 @@ impl Editor<'_, '_, '_> {
             }
             Deed::Replace(text) => {
                 let text = self.text(edit, text)?;
+                for spot in &places.spots {
+                    found::check_whole(file, spot, &text)
+                        .map_err(|m| self.missed(edit, path, &m))?;
+                }
                 places.spots.iter().map(|s| deed::replace(file, s, &text, fit)).collect()
             }
             Deed::Delete => places.spots.iter().map(|s| deed::delete(file, s, fit)).collect(),
@@ -263,6 +310,9 @@ impl Editor<'_, '_, '_> {
             Deed::Cocci(text) => {
                 let text = self.text(edit, text)?;
                 let new = self.semantic.run(&text, path, file.bytes())?;
+                if let Some(found) = &mut self.found {
+                    found.extend(found::changed(&edit.path, deed.key(), file, &new)?);
+                }
                 self.tree.put(path, places.entry.mode, new);
                 return Ok(());
             }
@@ -270,6 +320,54 @@ impl Editor<'_, '_, '_> {
             Deed::Diff(_) | Deed::Create { .. } => Vec::new(),
         };
         self.splice(edit, path, &places.entry, splices)
+    }
+
+    /// What is taken out must be a piece of its own.
+    fn check_places(&self, edit: &Edit, deed: &Deed, places: &Places) -> Result<(), Fault> {
+        if !matches!(deed, Deed::Delete | Deed::MoveBefore(_) | Deed::MoveAfter(_)) {
+            return Ok(());
+        }
+        let file = &places.entry.text;
+        for spot in &places.spots {
+            found::check_whole(file, spot, "")
+                .and_then(|()| deed::check_governed(file, spot))
+                .map_err(|m| self.missed(edit, &places.path, &m))?;
+        }
+        Ok(())
+    }
+
+    /// Keeps what the places of a deed were like.
+    fn note(&mut self, edit: &Edit, deed: &Deed, places: &Places) {
+        let Some(found) = &mut self.found else { return };
+        let (file, key) = (&places.entry.text, deed.key());
+        match deed {
+            Deed::Replace(_) | Deed::Delete | Deed::MoveBefore(_) | Deed::MoveAfter(_) => {
+                found.extend(places.spots.iter().map(|s| found::taken(&edit.path, key, file, s)));
+            }
+            Deed::InsertBefore(_) => found.extend(
+                places
+                    .spots
+                    .iter()
+                    .map(|s| found::inserted(&edit.path, key, file, s.span.start, s.inline())),
+            ),
+            // A line of a Makefile too, where its place is named.
+            Deed::InsertAfter(_) | Deed::AddObject(_) => {
+                found.extend(
+                    places
+                        .spots
+                        .iter()
+                        .map(|s| found::inserted(&edit.path, key, file, s.span.end, s.inline())),
+                );
+            }
+            Deed::Remove => found.push(found::whole(&edit.path, key, file)),
+            // What they take is in them, or they take nothing.
+            Deed::Rename(_)
+            | Deed::AddInclude(_)
+            | Deed::AddMaintainers(_)
+            | Deed::Cocci(_)
+            | Deed::Diff(_)
+            | Deed::Create { .. } => {}
+        }
     }
 
     fn splice(
@@ -313,6 +411,11 @@ impl Editor<'_, '_, '_> {
         let target = Finder { file: &to.text, captured: &nothing, candidates: true }
             .find_one(&far.within, &far.at, true)
             .map_err(|m| self.missed(edit, to_path, &m))?;
+        if let Some(found) = &mut self.found {
+            let at = if before { target.span.start } else { target.span.end };
+            let deed = edit.deed.as_ref().map_or("", Deed::key);
+            found.push(found::inserted(&edit.path, deed, &to.text, at, target.inline()));
+        }
         let mut taken = Vec::new();
         let mut put = Vec::new();
         for spot in &places.spots {

@@ -86,6 +86,7 @@ impl<'a> Executor<'a> {
             commit: None,
             tree: None,
             message: planned.message.clone(),
+            unread: planned.unread.clone(),
         };
         let mut trees = None;
         if rendered.verdict == Verdict::Applies {

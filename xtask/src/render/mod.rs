@@ -12,6 +12,7 @@ pub mod execute;
 pub mod extract;
 pub mod file_text;
 mod filters;
+pub mod found;
 pub mod locate;
 pub mod overlay;
 pub mod plan;
@@ -25,6 +26,7 @@ pub mod verdict;
 use crate::error::{Error, Result};
 use crate::host::ui::Ui;
 use crate::series::model::Date;
+use crate::series::places::Unread;
 use crate::series::{Series, load_mutants};
 use crate::tree::{Base, CommitSpec, Oid, Store, commit};
 
@@ -85,6 +87,8 @@ pub struct RenderedPatch {
     pub tree: Option<Oid>,
     /// The whole message.
     pub message: String,
+    /// Its places that nobody has read as they are, where the series has a record of them.
+    pub unread: Vec<Unread>,
 }
 
 /// Renders a series onto a base: commits in the store, and a verdict on each

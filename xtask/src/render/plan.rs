@@ -7,6 +7,7 @@ use crate::error::{Error, Result};
 use crate::host::signals;
 use crate::series::excerpt::Document;
 use crate::series::model::{Edit, Patch, Probe, Series, Text};
+use crate::series::places::{Place, Unread};
 use crate::series::templates::place_of;
 
 use super::cocci::Semantic;
@@ -67,6 +68,10 @@ pub struct PlannedPatch {
     pub changes: Changes,
     /// The same files as they were.
     pub before: Changes,
+    /// What its places are like, where the series has a record of that.
+    pub places: Vec<Place>,
+    /// Those that nobody has read as they are.
+    pub unread: Vec<Unread>,
 }
 
 impl PlannedPatch {
@@ -74,7 +79,9 @@ impl PlannedPatch {
     #[must_use]
     pub fn judged(name: &str, verdict: Verdict) -> PlannedPatch {
         let (changes, before) = (Changes::new(), Changes::new());
-        PlannedPatch { name: name.to_owned(), verdict, message: String::new(), changes, before }
+        let (name, message) = (name.to_owned(), String::new());
+        let (places, unread) = (Vec::new(), Vec::new());
+        PlannedPatch { name, verdict, message, changes, before, places, unread }
     }
 }
 
@@ -147,12 +154,18 @@ pub fn plan_each(
                 templates: &mut templates,
                 source: &series.source,
                 semantic,
+                found: series.places.as_ref().map(|_| Vec::new()),
             };
             let conflicts = make_all(&mut editor, &patch.edits, &asker)?;
+            let found = editor.found;
             let (changes, before) = tree.changed()?;
             planned.verdict = settle(series, patch, conflicts, &changes);
             if planned.verdict == Verdict::Applies {
                 planned.message = message(series, patch, &mut templates)?;
+                if let (Some(seen), Some(found)) = (&series.places, found) {
+                    planned.unread = seen.unread(&patch.name, &found, &series.source);
+                    planned.places = found;
+                }
                 (planned.changes, planned.before) = (changes, before);
                 asker.set_applied(&patch.name);
                 applied.push(patch.name.as_str());
@@ -199,8 +212,8 @@ pub fn plan_mutant(
         }
     }
     let mut tree = Overlay::new(&base);
-    let mut editor =
-        Editor { tree: &mut tree, templates: &mut templates, source: &mutant.source, semantic };
+    let (source, found) = (&mutant.source, None);
+    let mut editor = Editor { tree: &mut tree, templates: &mut templates, source, semantic, found };
     let conflicts = make_all(&mut editor, &mutant.edits, &asker)?;
     if !conflicts.is_empty() {
         return Err(Error::conflict(format!("mutant {} of {}", mutant.name, series.name))
@@ -246,14 +259,23 @@ fn make_all(
     edits: &[Edit],
     asker: &Asker<'_>,
 ) -> Result<Vec<Conflict>> {
-    let mut conflicts = Vec::new();
+    let mut conflicts: Vec<Conflict> = Vec::new();
+    // What failed edits would have put there, with the edit.
+    let mut lacking: Vec<(String, String)> = Vec::new();
     for edit in edits {
         if !is_wanted(edit, asker, editor.source)? {
             continue;
         }
         match editor.make(edit) {
             Ok(()) => {}
-            Err(Fault::Conflict(c)) => conflicts.push(c),
+            Err(Fault::Conflict(mut c)) => {
+                let sought = c.what.split('"').nth(1).unwrap_or_default();
+                let maker = lacking.iter().find(|(_, text)| has_word(text, sought));
+                c.after = maker.map(|(edit, _)| edit.clone());
+                let (root, text) = (c.after.as_ref().unwrap_or(&c.edit), editor.new_text(edit));
+                lacking.extend(text.map(|text| (root.clone(), text)));
+                conflicts.push(*c);
+            }
             Err(Fault::Error(e)) => {
                 // A capture that is lacking after a conflict is that conflict's fault.
                 if conflicts.is_empty() {
@@ -264,6 +286,16 @@ fn make_all(
         }
     }
     Ok(conflicts)
+}
+
+fn has_word(text: &str, word: &str) -> bool {
+    let part = |c: char| c.is_alphanumeric() || c == '_';
+    let bounds = |at: usize| {
+        let before = text.get(..at).and_then(|t| t.chars().next_back());
+        let after = text.get(at + word.len()..).and_then(|t| t.chars().next());
+        !before.is_some_and(part) && !after.is_some_and(part)
+    };
+    !word.is_empty() && text.match_indices(word).any(|(at, _)| bounds(at))
 }
 
 fn is_wanted(edit: &Edit, asker: &Asker<'_>, source: &Document) -> Result<bool> {
@@ -294,6 +326,7 @@ fn settle(
             what: "its edits change nothing here; say with `absorbed` how such a base is told"
                 .to_owned(),
             near: Vec::new(),
+            after: None,
         });
     }
     if conflicts.is_empty() { Verdict::Applies } else { Verdict::Conflict { conflicts } }

@@ -47,6 +47,9 @@ pub struct Conflict {
     pub what: String,
     /// The nearest candidates, or all places.
     pub near: Vec<Near>,
+    /// The edit before it, which failed too, whose text has what was sought.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub after: Option<String>,
 }
 
 impl Verdict {
@@ -98,10 +101,15 @@ impl fmt::Display for Verdict {
                 if why.is_empty() { Ok(()) } else { write!(f, " ({why})") }
             }
             Verdict::Conflict { conflicts } => {
-                for c in conflicts {
+                for c in conflicts.iter().filter(|c| c.after.is_none()) {
                     write!(f, "\n  {}: {} in {}: {}", c.edit, c.deed, c.file, c.what)?;
                     for near in &c.near {
                         write!(f, "\n    {near}")?;
+                    }
+                    match conflicts.iter().filter(|d| d.after.as_ref() == Some(&c.edit)).count() {
+                        0 => {}
+                        1 => write!(f, "\n    one more edit needs what it makes")?,
+                        n => write!(f, "\n    {n} more edits need what it makes")?,
                     }
                 }
                 Ok(())
@@ -131,6 +139,24 @@ mod tests {
             assert_eq!(Verdict::of_series(patches).word(), word);
         }
         assert_eq!(l.to_string(), "blocked: x (w)");
+        let conflict = |edit: &str, after: Option<&str>| Conflict {
+            edit: edit.into(),
+            deed: "delete".into(),
+            file: "a.c".into(),
+            what: "gone".into(),
+            near: Vec::new(),
+            after: after.map(str::to_owned),
+        };
+        let conflicts = vec![
+            conflict("e1", None),
+            conflict("e2", Some("e1")),
+            conflict("e3", None),
+            conflict("e4", Some("e1")),
+            conflict("e5", Some("e3")),
+        ];
+        let told = "conflict\n  e1: delete in a.c: gone\n    2 more edits need what it makes\n  \
+                    e3: delete in a.c: gone\n    one more edit needs what it makes";
+        assert_eq!(Verdict::Conflict { conflicts }.to_string(), told);
         assert_eq!(b.to_string(), "absorbed: m");
     }
 }

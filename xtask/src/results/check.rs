@@ -13,6 +13,7 @@ use crate::build::inputs::hex;
 use crate::error::{Error, Result};
 use crate::gates::{Gate, Report, Row, Status, accept};
 use crate::host::{atomic, regular};
+use crate::series::places;
 
 /// Changes when a reader of the old form could misread the new one.
 const FORM: &str = "kseries-check-results/1";
@@ -32,7 +33,7 @@ struct Kept {
     commit: String,
     /// Who would send it.
     sender: String,
-    /// SHA-256 of what the author accepts.
+    /// SHA-256 of what the author accepts, and has read.
     accepted: String,
     /// When the last of the rows came, RFC 3339 in UTC.
     date: String,
@@ -54,8 +55,14 @@ fn read(path: &Path) -> Result<Option<Kept>> {
     Err(damaged(format!("its form is {}, not {FORM}", kept.form.escape_debug())))
 }
 
-fn accepted(folder: &Path) -> String {
-    hex(&Sha256::digest(std::fs::read(folder.join(accept::FILE)).unwrap_or_default()))
+fn accepted(folder: &Path) -> Result<String> {
+    let mut sha = Sha256::new();
+    for file in [accept::FILE, places::FILE] {
+        let text = regular::read_if_there(&folder.join(file))?.unwrap_or_default();
+        sha.update(text.len().to_le_bytes());
+        sha.update(&text);
+    }
+    Ok(hex(&sha.finalize()))
 }
 
 /// Keeps a report below the folder of products; `folder` is the series'.
@@ -64,7 +71,7 @@ fn accepted(folder: &Path) -> String {
 /// When it cannot be written.
 pub fn keep(out: &Path, folder: &Path, commit: &str, sender: &str, report: &Report) -> Result<()> {
     let path = place(out, &report.series, &report.base);
-    let accepted = accepted(folder);
+    let accepted = accepted(folder)?;
     // What is damaged is made anew.
     let older = read(&path).ok().flatten().filter(|k| {
         (k.commit.as_str(), k.sender.as_str(), &k.accepted) == (commit, sender, &accepted)
@@ -106,11 +113,16 @@ pub(super) fn find(out: &Path, asked: &Asked<'_>) -> Found {
             short(&head)
         ));
     }
-    if kept.accepted != accepted(asked.folder) {
+    let accepted = match accepted(asked.folder) {
+        Ok(accepted) => accepted,
+        Err(e) => return Found::Other(e.to_string()),
+    };
+    if kept.accepted != accepted {
         return Found::Other(format!(
-            "{} was made before {} changed",
+            "{} was made before {} or {} changed",
             path.display(),
-            accept::FILE
+            accept::FILE,
+            places::FILE
         ));
     }
     Found::This(view(&kept))
@@ -257,7 +269,7 @@ mod tests {
         std::fs::write(folder.join(accept::FILE), "").unwrap();
         assert_eq!(seen(head).unwrap()["patches"], 2, "nothing accepted is nothing accepted");
         std::fs::write(folder.join(accept::FILE), "# x").unwrap();
-        assert!(seen(head).unwrap_err().contains("before checks.toml changed"));
+        assert!(seen(head).unwrap_err().contains("before checks.toml or places.toml changed"));
         keep(vec![Row::of(Gate::KernelDoc, "one", "", vec![])]);
         assert_eq!(seen(head).unwrap()["gate"]["checkpatch"]["status"], "not-run");
     }

@@ -11,6 +11,7 @@ use crate::mail;
 use super::excerpt::{Document, did_you_mean};
 use super::key_path::KeyPath;
 use super::model::{Change, Date, Mutant, Patch, Person, Series, Test, Text};
+use super::places::Places;
 use super::raw::{RawMutant, RawPatch, RawSeries, RawTest};
 use super::raw_value::{RawDate, RawText};
 use super::templates;
@@ -110,6 +111,7 @@ pub(super) fn series(
         tests: c.tests(&raw.test, &root.key("test"))?,
         inspect: c.inspect(&raw.inspect, &root.key("inspect"))?,
         benches: c.benches(&raw.bench, &root.key("bench"))?,
+        places: Places::load(&project.join("series").join(name))?,
     })
 }
 

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use crate::error::Result;
 
 use super::model::{Deed, Edit, Mutant, Probe, Series, Text};
+use super::places::{self, Places};
 use super::templates;
 
 /// Lines of warning, in the order of the file.
@@ -43,6 +44,11 @@ pub fn lint(series: &Series, mutants: &[Mutant]) -> Result<Vec<String>> {
                 warnings.push(format!("{at}: capture {name} is used by no template"));
             }
         }
+    }
+    let recorded = series.places.iter().flat_map(Places::patches);
+    for name in recorded.filter(|n| series.patch(n).is_none()) {
+        let name = name.escape_debug();
+        warnings.push(format!("{}: there is no patch {name}; take its tables out", places::FILE));
     }
     for name in templates::names(&series.project, &series.name) {
         // C that is created in the tree includes its neighbours by name.

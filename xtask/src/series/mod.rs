@@ -16,6 +16,7 @@ pub mod load;
 pub mod locator;
 pub mod model;
 pub mod model_bench;
+pub mod places;
 pub mod prerequisites;
 pub mod raw;
 pub mod raw_bench;

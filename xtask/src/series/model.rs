@@ -6,6 +6,7 @@ use super::excerpt::Document;
 use super::key_path::KeyPath;
 use super::locator::Locator;
 pub use super::model_bench::{Bench, Better, Figure, FigureKind, Fragment};
+use super::places::Places;
 use super::version::Version;
 
 /// Name and address of a person.
@@ -92,6 +93,8 @@ pub struct Series {
     pub inspect: Inspect,
     /// Benchmarks.
     pub benches: Vec<Bench>,
+    /// What somebody has read of the places that its patches change.
+    pub places: Option<Places>,
 }
 
 /// What `inspect` looks at.

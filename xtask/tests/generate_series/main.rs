@@ -8,6 +8,7 @@
 mod host;
 #[path = "../host/mounted.rs"]
 mod mounted;
+mod places;
 mod wrong;
 
 use std::fs;

@@ -10,6 +10,7 @@ use std::ops::Range;
 
 use super::file_text::FileText;
 use super::locate::{Miss, Near, Shape, Spot};
+use cscan::lex::{Language, Lexer, TokenKind};
 use cscan::lines::{has_crlf, indentation, is_blank, line_at, line_start, lines};
 
 /// New text for a range of a file.
@@ -96,6 +97,21 @@ pub fn replace(file: &FileText, spot: &Spot, text: &str, fit: Fit) -> Splice {
         file_ends(file, &text)
     };
     Splice { span: spot.span.clone(), text }
+}
+
+/// What an `if`, `else` or loop governs cannot be taken out: it would govern what follows.
+///
+/// # Errors
+/// Says so.
+pub fn check_governed(file: &FileText, spot: &Spot) -> Result<(), Miss> {
+    let code = |range| {
+        let mut tokens = Lexer::new(file.bytes(), range, Language::C);
+        tokens.any(|t| !t.directive && t.kind != TokenKind::Comment)
+    };
+    if spot.inline() || !code(spot.span.clone()) {
+        return Ok(());
+    }
+    nesting::check(file, spot, true)
 }
 
 /// The place taken out.
