@@ -3,10 +3,25 @@
 use super::super::file_text::FileText;
 use super::super::locate::Spot;
 use super::{Splice, file_ends};
-use cscan::lines::lines;
+use cscan::lines::{line_at, line_end, line_start, lines};
 
 fn words(line: &[u8]) -> Vec<&[u8]> {
     line.split(u8::is_ascii_whitespace).filter(|w| !w.is_empty()).collect()
+}
+
+/// Whether the next line of a Makefile belongs to this one.
+fn continues(line: &[u8]) -> bool {
+    line.trim_ascii_end().ends_with(b"\\")
+}
+
+/// One behind the last of the lines that make one with what ends at `at`: a line put between
+/// them would be words of theirs.
+fn whole_line_end(src: &[u8], at: usize) -> usize {
+    let mut end = if line_start(src, at) == at { at } else { line_end(src, at) };
+    while end < src.len() && end.checked_sub(1).is_some_and(|last| continues(line_at(src, last))) {
+        end = line_end(src, end);
+    }
+    end
 }
 
 /// The insertion behind `at`, or behind the last `obj-` line outside of
@@ -27,7 +42,6 @@ pub fn add(file: &FileText, at: Option<&Spot>, line: &str) -> Result<Option<Spli
         if found == wanted {
             return Ok(None);
         }
-        let continues = text.trim_ascii_end().ends_with(b"\\");
         if !continued {
             match found.first().copied() {
                 Some(b"ifdef" | b"ifndef" | b"ifeq" | b"ifneq") => depth += 1,
@@ -39,10 +53,10 @@ pub fn add(file: &FileText, at: Option<&Spot>, line: &str) -> Result<Option<Spli
         if in_list {
             last = Some(range.end);
         }
-        continued = continues;
+        continued = continues(text);
     }
     let at = match at {
-        Some(spot) => spot.span.end,
+        Some(spot) => whole_line_end(src, spot.span.end),
         None => {
             last.ok_or("it has no obj- line outside of conditionals; name a place with `at`")?
         }

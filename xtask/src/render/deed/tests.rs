@@ -282,6 +282,26 @@ fn objects_go_behind_the_last_of_the_list() {
 }
 
 #[test]
+fn an_object_goes_behind_all_lines_of_the_one_that_is_named() {
+    let src = "obj-y := a.o \\\n\tb.o \\\n\tc.o\nobj-y += z.o";
+    let behind_list = "obj-y := a.o \\\n\tb.o \\\n\tc.o\nobj-y += n.o\nobj-y += z.o";
+    for (kind, place, want) in [
+        (Kind::Text, "obj-y := a.o \\", behind_list),
+        (Kind::Text, "b.o \\", behind_list),
+        (Kind::Text, "c.o", behind_list),
+        (Kind::Object, "a.o", behind_list),
+        (Kind::Text, "obj-y += z.o", &format!("{src}\nobj-y += n.o\n")),
+        (Kind::Edge, "start", &format!("obj-y += n.o\n{src}")),
+    ] {
+        let got = with("Makefile", src, |f| {
+            let at = spot(f, &[(kind, place)], None, true).unwrap();
+            makefile::add(f, Some(&at), "obj-y += n.o")
+        });
+        assert_eq!(got, want, "{place}");
+    }
+}
+
+#[test]
 fn maintainers_stay_in_order() {
     let src = "Intro\n\nMaintainers List\n----------------\n\nAAA\nM:\tx\n\nMMM\nM:\tx\n\nBBB (stray)\nM:\tx\n\nZZZ\nM:\tx\nF:\ty\n\nTHE REST\nM:\tL\n";
     let add = |text: &'static str| with("MAINTAINERS", src, move |f| maintainers::add(f, text));
