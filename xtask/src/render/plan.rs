@@ -13,6 +13,7 @@ use crate::series::templates::place_of;
 use super::cocci::Semantic;
 use super::cover::Cover;
 use super::edit::{Editor, Fault};
+use super::locate::Miss;
 use super::overlay::{Base, Changes, Overlay};
 use super::probe::{Answer, Asker};
 use super::source::Source;
@@ -260,8 +261,7 @@ fn make_all(
     asker: &Asker<'_>,
 ) -> Result<Vec<Conflict>> {
     let mut conflicts: Vec<Conflict> = Vec::new();
-    // What failed edits would have put there, with the edit.
-    let mut lacking: Vec<(String, String)> = Vec::new();
+    let mut lacking: Vec<Lacking<'_>> = Vec::new();
     for edit in edits {
         if !is_wanted(edit, asker, editor.source)? {
             continue;
@@ -269,11 +269,10 @@ fn make_all(
         match editor.make(edit) {
             Ok(()) => {}
             Err(Fault::Conflict(mut c)) => {
-                let sought = c.what.split('"').nth(1).unwrap_or_default();
-                let maker = lacking.iter().find(|(_, text)| has_word(text, sought));
-                c.after = maker.map(|(edit, _)| edit.clone());
-                let (root, text) = (c.after.as_ref().unwrap_or(&c.edit), editor.new_text(edit));
-                lacking.extend(text.map(|text| (root.clone(), text)));
+                c.after = lacking.iter().find(|l| l.brings(&c, edit)).map(|l| l.edit.clone());
+                let root = c.after.as_ref().unwrap_or(&c.edit).clone();
+                let text = editor.new_text(edit);
+                lacking.extend(text.map(|text| Lacking { edit: root, files: &edit.files, text }));
                 conflicts.push(*c);
             }
             Err(Fault::Error(e)) => {
@@ -288,6 +287,30 @@ fn make_all(
     Ok(conflicts)
 }
 
+/// What a failed edit would have put there.
+struct Lacking<'e> {
+    /// The edit; the first one, where it failed for another one's sake.
+    edit: String,
+    /// The files of which one would have it.
+    files: &'e [String],
+    text: String,
+}
+
+impl Lacking<'_> {
+    /// Whether what a later edit did not find would be defined by this text. What is in the tree
+    /// and does not fit is a matter of its own, and so is what this text only uses.
+    fn brings(&self, conflict: &Conflict, later: &Edit) -> bool {
+        let Some(sought) = Miss::sought(&conflict.what) else { return false };
+        // Of several candidates the conflict names one.
+        let there = match later.files.contains(&conflict.file) {
+            true => later.files.as_slice(),
+            false => std::slice::from_ref(&conflict.file),
+        };
+        let mut defining = self.text.lines().filter(|l| !l.starts_with(char::is_whitespace));
+        self.files.iter().any(|f| there.contains(f)) && defining.any(|l| has_word(l, sought))
+    }
+}
+
 fn has_word(text: &str, word: &str) -> bool {
     let part = |c: char| c.is_alphanumeric() || c == '_';
     let bounds = |at: usize| {
@@ -295,7 +318,7 @@ fn has_word(text: &str, word: &str) -> bool {
         let after = text.get(at + word.len()..).and_then(|t| t.chars().next());
         !before.is_some_and(part) && !after.is_some_and(part)
     };
-    !word.is_empty() && text.match_indices(word).any(|(at, _)| bounds(at))
+    word.contains(part) && text.match_indices(word).any(|(at, _)| bounds(at))
 }
 
 fn is_wanted(edit: &Edit, asker: &Asker<'_>, source: &Document) -> Result<bool> {

@@ -107,6 +107,17 @@ impl Miss {
         }
     }
 
+    /// What is not there at all, from the text of a [`Miss::None`]; nothing from that of any other,
+    /// whose place is there, nor from a slip in the name.
+    #[must_use]
+    pub fn sought(text: &str) -> Option<&str> {
+        let lacking = match text.rsplit_once(": there is no ") {
+            Some((_, outer)) => outer,
+            None => text.strip_suffix(": not found")?,
+        };
+        lacking.split('"').nth(1)
+    }
+
     /// The candidates or places.
     #[must_use]
     pub fn near(&self) -> &[Near] {

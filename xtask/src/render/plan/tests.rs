@@ -8,6 +8,9 @@ use super::*;
 use crate::error::Kind;
 use crate::series;
 
+mod following;
+mod laws;
+
 const HEAD: &str = "title = \"t\"\nauthor = \"A B <a@b.c>\"\ndate = 2024-01-02T03:04:05Z\n";
 const C: &str = "#include <linux/a.h>\n\nint f(int a)\n{\n\tint r;\n\n\tr = one(a);\n\tr += two(a);\n\treturn r;\n}\n";
 
@@ -477,29 +480,4 @@ fn links_do_not_lead_out_of_the_templates() {
     std::os::unix::fs::symlink(t.path().join("secret"), t.path().join("templates/s/x.c")).unwrap();
     let e = series::load(t.path(), "s").unwrap_err();
     assert!(e.to_string().contains("outside of"), "{e}");
-}
-
-mod laws {
-    use super::*;
-    use proptest::prelude::*;
-
-    proptest! {
-        #![proptest_config(ProptestConfig::with_cases(24))]
-
-        /// The same series on the same files gives the same bytes.
-        #[test]
-        fn rendering_is_deterministic(body in "[a-z]{1,8}", extra in "(\t[a-z]{1,3}\\(\\);\n){0,4}") {
-            let src = C.replace("\treturn", &format!("{extra}\treturn"));
-            let toml = one(&format!("within = {{ function = \"f\" }}\ncapture = {{ c = {{ part = \"statements\", function = \"f\" }} }}\nat = {{ function = \"f\" }}\ninsert-after = {{ text = \"int {body}_(int a)\\n{{\\n\\tint r;\\n\\n{{{{ c }}}}\\n}}\" }}"))
-                .replace("within = { function = \"f\" }\n", "");
-            let memory = Memory::of(&[("f.c", &src)]);
-            let run = || {
-                let plan = planned_with(&toml, &[], &memory, &Choice::default()).unwrap();
-                content(&plan, 0, "f.c")
-            };
-            let first = run();
-            prop_assert!(first.starts_with(&src));
-            prop_assert_eq!(first, run());
-        }
-    }
 }
