@@ -295,6 +295,29 @@ fn a_series_is_rendered_on_top_of_what_it_needs() {
 }
 
 #[test]
+fn what_nobody_has_read_below_is_told() {
+    let host = One::new();
+    host.series(
+        "two",
+        &on_top("two", "[[prerequisites]]\nseries = \"one\"\n", "int b1;", "int b2;"),
+    );
+    // A record that has nothing of its patches.
+    let record = "[[gone]]\nlinux = \"6.1\"\nplace = \"0123456789ab\"\n";
+    host.put("project/series/one/places.toml", record);
+    let mails = ["generate-series", "two", "--base", "../linux", "-o", "../mails"];
+    let check = ["check", "two", "--base", "../linux", "--gate", "places"];
+    for args in [&mails[..], &["show", "two", "--base", "../linux"], &check] {
+        let (_, talk) = host.run(args, 0);
+        let told = "nobody has read what a of the prerequisite one changes on ";
+        assert_eq!(talk.matches(told).count(), 1, "{args:?}: {talk}");
+        assert!(talk.contains("cargo xtask show one --base ../linux"), "{args:?}: {talk}");
+    }
+    // Gates that have nothing to do with places.
+    let (_, talk) = host.run(&["check", "two", "--base", "../linux", "--gate", "trailers"], 0);
+    assert!(!talk.contains("nobody has read"), "{talk}");
+}
+
+#[test]
 fn what_is_wrong_below_is_told() {
     let host = One::new();
     let needs = "[[prerequisites]]\nseries = \"one\"\n";

@@ -63,6 +63,10 @@ impl Check {
                 ctx.ui.note(&format!("{patch}: {new} {counted} more recorded in {}", places::FILE));
             }
         }
+        // Its record is its own: no row of this series tells of it.
+        if gates.contains(&Gate::Places) {
+            material.unread_below().iter().for_each(|warning| ctx.ui.warn(warning));
+        }
         let mails = material.mails(&[], &[])?;
         let submission = material.submission(&mails)?;
         let mut report = judge(ctx, &material, &submission, &gates, &self.arch)?;

@@ -340,6 +340,14 @@ impl Material {
         Ok(new)
     }
 
+    /// What nobody has read of the series below it, for the user.
+    #[must_use]
+    pub fn unread_below(&self) -> Vec<String> {
+        let Home::Series(kernel) = &self.home else { return Vec::new() };
+        let below = kernel.series.as_ref().map(|(_, r)| series_mail::unread_below_rendered(r));
+        below.unwrap_or_default()
+    }
+
     /// Whether a gate can say anything of it.
     #[must_use]
     pub fn is_for(&self, gate: Gate) -> bool {

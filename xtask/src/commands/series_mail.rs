@@ -159,22 +159,35 @@ pub fn remarks(series: &Series, input: &MailInput<'_>, rendering: &Rendering) ->
     }
     all.extend(sent_before(series, input));
     all.extend(stable_base(series, &rendering.base));
-    for below in &rendering.below {
-        let Below::Series { name, unread, .. } = below else { continue };
-        if let Some(patch) = unread.first() {
-            let (base, spec) = (&rendering.base.name, rendering.base.spec.as_str());
-            let command = shell_words::join(["cargo", "xtask", "show", name, "--base", spec]);
-            all.push(format!(
-                "nobody has read what {patch} of the prerequisite {name} changes on {base}: {command}"
-            ));
-        }
-    }
+    all.extend(unread_below_rendered(rendering));
     let patches = rendering.patches.iter();
     let names: Vec<&str> = patches.clone().map(|p| p.name.as_str()).collect();
     let optional = optional(series, &names);
     let base = &rendering.base;
     all.extend(patches.filter_map(|p| unread(series, base, &p.name, &p.unread, &optional)));
     all
+}
+
+/// The places of a prerequisite on a base that nobody has read as they are: its patches `unread`
+/// change them.
+#[must_use]
+pub fn unread_below(base: &Base, name: &str, unread: &[String]) -> Option<String> {
+    let patch = unread.first()?;
+    let command = shell_words::join(["cargo", "xtask", "show", name, "--base", &base.spec]);
+    Some(format!(
+        "nobody has read what {patch} of the prerequisite {name} changes on {}: {command}",
+        base.name
+    ))
+}
+
+/// As [`unread_below`], of all that a rendering stands on.
+#[must_use]
+pub fn unread_below_rendered(rendering: &Rendering) -> Vec<String> {
+    let of = |below: &Below| match below {
+        Below::Series { name, unread, .. } => unread_below(&rendering.base, name, unread),
+        Below::Elsewhere(_) => None,
+    };
+    rendering.below.iter().filter_map(of).collect()
 }
 
 /// Those of some patches that are optional.

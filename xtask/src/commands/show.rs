@@ -92,7 +92,10 @@ impl Show {
                 .patches
                 .iter()
                 .filter_map(|p| series_mail::unread(&series, base, &p.name, &p.unread, &optional));
-            for warning in unread {
+            let below = plan.unread_below.iter();
+            let below =
+                below.filter_map(|(name, unread)| series_mail::unread_below(base, name, unread));
+            for warning in below.chain(unread) {
                 ctx.ui.warn(&warning);
                 warnings.push(warning);
             }

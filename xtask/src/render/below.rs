@@ -109,10 +109,8 @@ pub fn render(store: &Store, series: &Series, base: &Base) -> Result<Ground> {
             ground.onto = executor.top();
             commits.extend(executor.commits());
         }
-        let unread = plan.patches.iter().filter(|p| !p.unread.is_empty());
-        let unread = unread.map(|p| p.name.clone()).collect();
         ground.below.push(Below::Series {
-            unread,
+            unread: unread(&plan),
             name: needed.name,
             version: needed.version,
             change_id: needed.change_id,
@@ -136,17 +134,25 @@ pub fn judge(
 ) -> Result<Plan> {
     let mut tree = Layered { source, changes: Changes::new() };
     let mut lacking = None;
+    let mut unread_below = Vec::new();
     for needed in prerequisites::of(series)? {
         let Needed::Series(needed) = needed else { continue };
         let plan = layer(&needed, facts, &tree, &mut lacking)?;
+        unread_below.push((needed.name.clone(), unread(&plan)));
         for patch in plan.patches.into_iter().filter(|_| plan.verdict == Verdict::Applies) {
             tree.changes.extend(patch.changes);
         }
     }
-    match &lacking {
-        Some(verdict) => none_tried(series, choice, verdict),
-        None => plan::plan(series, facts, &tree, choice, semantic),
-    }
+    let plan = match &lacking {
+        Some(verdict) => none_tried(series, choice, verdict)?,
+        None => plan::plan(series, facts, &tree, choice, semantic)?,
+    };
+    Ok(Plan { unread_below, ..plan })
+}
+
+/// The patches that change places which nobody has read as they are.
+fn unread(plan: &Plan) -> Vec<String> {
+    plan.patches.iter().filter(|p| !p.unread.is_empty()).map(|p| p.name.clone()).collect()
 }
 
 /// Plans one series of those below; what it lacks, all above it lack.
@@ -175,7 +181,7 @@ fn none_tried(series: &Series, choice: &Choice, verdict: &Verdict) -> Result<Pla
     let mut patches = Vec::new();
     let Whole { verdict, cover } =
         withheld(series, choice, verdict, &mut |patch| patches.push(patch))?;
-    Ok(Plan { patches, verdict, cover })
+    Ok(Plan { patches, verdict, cover, unread_below: Vec::new() })
 }
 
 /// A series none of whose patches is tried.

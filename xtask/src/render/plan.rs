@@ -104,6 +104,9 @@ pub struct Plan {
     pub verdict: Verdict,
     /// The cover letter; empty when there is none, or nothing applies.
     pub cover: Cover,
+    /// The series below it, each with its patches that change places which nobody has read as they
+    /// are; none where this one was planned alone.
+    pub unread_below: Vec<(String, Vec<String>)>,
 }
 
 /// Plans `series` on `source`.
@@ -121,7 +124,7 @@ pub fn plan(
     let mut patches = Vec::new();
     let mut judged = |patch| patches.push(patch);
     let Whole { verdict, cover } = plan_each(series, facts, source, choice, semantic, &mut judged)?;
-    Ok(Plan { patches, verdict, cover })
+    Ok(Plan { patches, verdict, cover, unread_below: Vec::new() })
 }
 
 /// As [`plan`], and hands each patch to `judged` before the next one is planned, so
