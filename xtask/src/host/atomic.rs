@@ -10,18 +10,22 @@ use crate::error::{Error, IoContext, Result};
 use crate::host::output::{self, WRITING};
 
 /// Writes `bytes` to `path` so that a reader, or a kill at any moment, sees the
-/// old file or the new one and never a part.
+/// old file or the new one and never a part. What a killed process left beside it is
+/// swept.
 ///
 /// # Errors
 /// When the folder cannot be made or written; the old file is then as it was.
 pub fn write(path: &Path, bytes: &[u8]) -> Result<()> {
     let dir = parent(path)?;
     fs::create_dir_all(dir).at("create folder", dir)?;
+    sweep(dir);
     let mut tmp = tempfile::Builder::new()
         .prefix(&prefix())
         .permissions(permissions(0o666))
         .tempfile_in(dir)
         .at("create a file in", dir)?;
+    // As for a folder; released when it is closed, after the rename.
+    let _ = tmp.as_file().try_lock();
     tmp.write_all(bytes).at("write", path)?;
     tmp.as_file().sync_all().at("sync", path)?;
     tmp.persist(path).map_err(|e| e.error).at("rename into place", path)?;
@@ -261,6 +265,15 @@ mod tests {
         lock.try_lock().unwrap();
         drop(Dir::begin(&t.path().join("x")).unwrap());
         assert!(!dead.exists() && held.exists() && ours.exists() && other.exists());
+        // Of files too, and where only files are written.
+        let (file, busy) =
+            (t.path().join(".writing-4194999-c"), t.path().join(".writing-4194999-d"));
+        fs::write(&file, "half").unwrap();
+        let lock = File::create(&busy).unwrap();
+        lock.try_lock().unwrap();
+        write(&t.path().join("places.toml"), b"whole").unwrap();
+        assert!(!file.exists() && busy.exists() && held.exists() && ours.exists());
+        assert_eq!(fs::read(t.path().join("places.toml")).unwrap(), b"whole");
     }
 
     #[test]
