@@ -21,6 +21,11 @@ impl Document {
             match unknown_key(e.message()) {
                 Some((key, known)) => {
                     let error = self.error(span, format!("unknown key `{key}`"));
+                    if is_stray_edit(key, &known) {
+                        return error.hint(
+                            "an edit is written [[patch.edit]], behind the [[patch]] that it is of",
+                        );
+                    }
                     match did_you_mean(key, known.iter().copied()) {
                         Some(near) => error.hint(format!("did you mean `{near}`?")),
                         None => error.hint(format!("known here: {}", known.join(", "))),
@@ -76,9 +81,17 @@ fn unknown_key(message: &str) -> Option<(&str, Vec<&str>)> {
     Some((key, known))
 }
 
+/// Whether it is the edit of a patch, beside the patches or under another name. A mutant, which
+/// has no patches, has edits of its own.
+fn is_stray_edit(key: &str, known: &[&str]) -> bool {
+    let beside_patches = known.contains(&"patch");
+    let in_patch = known.contains(&"edit") && known.contains(&"message");
+    (beside_patches && matches!(key, "edit" | "edits")) || (in_patch && key == "edits")
+}
+
 #[cfg(test)]
 mod tests {
-    use super::super::raw::RawSeries;
+    use super::super::raw::{RawMutant, RawSeries};
     use super::*;
 
     #[test]
@@ -95,6 +108,27 @@ mod tests {
         let e = Document::new("s", nested).parse_toml::<RawSeries>().unwrap_err();
         assert_eq!(e.asked(), "s:9:12: unknown key `functoin`");
         assert_eq!(e.hints(), ["did you mean `function`?"]);
+    }
+
+    #[test]
+    fn an_edit_outside_of_its_patch_is_told_how_to_write() {
+        let series = |key: &str| {
+            format!(
+                "title = \"t\"\nauthor = \"a\"\ndate = 2024-01-01T00:00:00Z\n\
+                 [[patch]]\nname = \"p\"\nmessage = \"m\"\n[[{key}]]\nfile = \"f\"\n"
+            )
+        };
+        for (key, unknown) in
+            [("edit", "7:3: unknown key `edit`"), ("edits", "7:3"), ("patch.edits", "7:9")]
+        {
+            let e = Document::new("s", series(key)).parse_toml::<RawSeries>().unwrap_err();
+            assert!(e.asked().contains(unknown), "{e}");
+            assert!(e.hints().iter().any(|h| h.contains("[[patch.edit]]")), "{key}: {e}");
+        }
+        // Those of a mutant stand in no patch.
+        let text = "title = \"t\"\n[[edits]]\nfile = \"f\"\n";
+        let e = Document::new("m", text).parse_toml::<RawMutant>().unwrap_err();
+        assert_eq!(e.hints(), ["did you mean `edit`?"]);
     }
 
     #[test]
