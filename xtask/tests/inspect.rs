@@ -196,19 +196,29 @@ fn what_changes_is_told_kept_and_in_the_letter() {
 #[test]
 fn what_cannot_be_asked() {
     let host = host();
+    let refused = |args: &[&str], why: &str, code: i32| {
+        let (out, err) = inspect(&host, args, code);
+        assert!(err.contains(why), "{args:?}: {err}");
+        assert!(out.is_empty(), "{args:?}: {out}");
+    };
     for (args, why) in [
         (&["--object", "net/dve.o"][..], "did you mean net/dev.o?"),
         (&["--object", "net/dev.c"], "does not end with .o"),
         (&["--object", "../dev.o"], "leaves its folder"),
         (&["--kernel", "mora"], "the series has: default, more"),
         (&["--config", "none"], "no configuration fragment"),
-        (&["--function", "pol", "--kernel", "default"], "did you mean poll?"),
+        (&["--toolchain", "gc"], "toolchains are gcc"),
         (&["--with", "b"], "b"),
     ] {
-        let (out, err) = inspect(&host, args, 2);
-        assert!(err.contains(why), "{args:?}: {err}");
-        assert!(out.is_empty(), "{args:?}: {out}");
+        refused(args, why, 2);
     }
+    refused(&["--config", "./none.config"], "read the fragment", 3);
+    refused(&["--toolchain", "gcc-999"], "gcc-999", 3);
+    // None of them took the time that a worktree takes.
+    let worktrees = host.path("cache/kseries/worktrees");
+    assert!(!worktrees.exists());
+    refused(&["--function", "pol", "--kernel", "default"], "did you mean poll?", 2);
+    assert!(worktrees.exists());
     let (_, err) = run(&host, &["inspect", "s", "--base", "../linux", "--arch", "z80"], 2);
     assert!(err.contains("known architectures"), "{err}");
     run(&host, &["inspect", "none", "--base", "../linux"], 2);

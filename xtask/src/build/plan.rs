@@ -135,6 +135,24 @@ pub fn plan(dirs: &Dirs, request: &Request) -> Result<Plan> {
     })
 }
 
+/// Looks up what a request names while its source is not there yet: the toolchain, with the
+/// programs that it needs, and the fragments, but for those that the tree itself has.
+///
+/// # Errors
+/// As [`plan`].
+pub fn check_names(
+    dirs: &Dirs,
+    arch: &Arch,
+    toolchain: Option<&str>,
+    fragments: &[String],
+) -> Result<()> {
+    let asked = toolchain::asked(toolchain, arch, &Vars::new(&[]))?;
+    let shelves = Shelves { project: dirs.project().ok(), source: Path::new("") };
+    let here = fragments.iter().filter(|name| !name.starts_with("kselftest:"));
+    let here = here.map(|name| shelves.fragment(name)).collect::<Result<Vec<_>>>()?;
+    check_tools(&asked, arch, &here)
+}
+
 impl Plan {
     /// The release that fragments are compared with.
     #[must_use]

@@ -9,6 +9,7 @@ use serde_json::json;
 use sha2::{Digest as _, Sha256};
 
 use self::compile::{Compiled, Compiler, Setup};
+use crate::build;
 use crate::build::inputs::hex;
 use crate::build::target::{Targets, host_arch};
 use crate::cli::{Ctx, Outcome};
@@ -108,7 +109,7 @@ impl Inspect {
             None => results::inspect::place(&ctx.dirs.out()?, &series.name, &kernel.base.name),
         };
         let place = output::resolve(&place)?;
-        // All names are looked up before anything is compiled.
+        // All names are looked up before there is a worktree, which takes its time.
         let mut setups: Vec<(Setup, Chosen)> = Vec::new();
         for name in self.arches(series) {
             let arch = targets.arch(&name)?;
@@ -130,6 +131,10 @@ impl Inspect {
             return Err(Error::usage("the kernels to inspect")
                 .found("none of them is for an architecture that is asked for")
                 .hint("name another with --arch, or other kernels with --kernel"));
+        }
+        for (setup, _) in &setups {
+            let (arch, toolchain) = (targets.arch(&setup.arch)?, self.toolchain.as_deref());
+            build::plan::check_names(&ctx.dirs, arch, toolchain, &setup.fragments)?;
         }
         let compiler = Compiler {
             ctx,
