@@ -103,6 +103,51 @@ fn nearest_project() -> Option<PathBuf> {
     here.ancestors().find(|d| d.join("series").is_dir()).map(Path::to_owned)
 }
 
+/// How a file of the project names a place that is kept with it: relative to the project where
+/// it is in it, around it or in the folder beside it, so that another machine may have both. What
+/// is farther away is named from the root. Links are followed.
+#[must_use]
+pub fn as_project_names(project: &Path, place: &Path) -> String {
+    let full = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let (project, place) = (full(project), full(place));
+    let near = project.ancestors().enumerate().find_map(|(up, folder)| {
+        let rest = place.strip_prefix(folder).ok()?.to_str()?;
+        let start = if up == 0 { "./".to_owned() } else { "../".repeat(up) };
+        (up < 2 || rest.is_empty()).then(|| start + rest)
+    });
+    near.unwrap_or_else(|| place.display().to_string())
+}
+
+/// What a file of the project names, as it is meant here: `./x` and `../x` are relative to the
+/// project in whatever folder a command is run. Any other name stays as it is.
+#[must_use]
+pub fn as_meant_here(project: &Path, name: &str) -> String {
+    let is_relative = name.starts_with("./") || name.starts_with("../");
+    let here = std::env::current_dir().and_then(|here| here.canonicalize());
+    match project.canonicalize() {
+        Ok(project) if is_relative && here.is_ok_and(|here| here != project) => {
+            below_project(&project, name)
+        }
+        _ => name.to_owned(),
+    }
+}
+
+fn below_project(project: &Path, name: &str) -> String {
+    let (mut folder, mut rest) = (project, name);
+    loop {
+        if let Some(below) = rest.strip_prefix("../") {
+            (folder, rest) = (folder.parent().unwrap_or(folder), below);
+        } else if let Some(below) = rest.strip_prefix("./") {
+            rest = below;
+        } else {
+            break;
+        }
+    }
+    // Behind `../` may stand a revision: the folder itself is meant.
+    let between = if rest.is_empty() || rest.starts_with('@') { "" } else { "/" };
+    format!("{}{between}{rest}", folder.display())
+}
+
 /// Bytes of a path, at most.
 const LONGEST: usize = 4095;
 /// Folders on the way to a file, at most.
@@ -169,7 +214,34 @@ pub fn is_dot_git(name: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::stay_below;
+    use super::{as_meant_here, as_project_names, stay_below};
+
+    #[test]
+    fn places_near_a_project_are_named_from_it() {
+        let t = tempfile::tempdir().unwrap();
+        let top = t.path().canonicalize().unwrap();
+        let project = top.join("a/b/project");
+        for folder in ["a/b/project/linux", "a/b/linux", "a/linux"] {
+            std::fs::create_dir_all(top.join(folder)).unwrap();
+        }
+        for (place, name) in [
+            ("a/b/project/linux", "./linux"),
+            ("a/b/project", "./"),
+            ("a/b/linux", "../linux"),
+            ("a/b", "../"),
+            ("a", "../../"),
+        ] {
+            assert_eq!(as_project_names(&project, &top.join(place)), name, "{place}");
+            let here = top.join(place).display().to_string();
+            assert_eq!(as_meant_here(&project, name), here);
+            assert_eq!(as_meant_here(&project, &format!("{name}@v6")), format!("{here}@v6"));
+        }
+        let far = top.join("a/linux").display().to_string();
+        assert_eq!(as_project_names(&project, &top.join("a/linux")), far);
+        for name in [far.as_str(), "6.12", "debian:linux-source-6.1", "https://h/x.git#../y"] {
+            assert_eq!(as_meant_here(&project, name), name);
+        }
+    }
 
     #[test]
     fn paths_have_an_end() {

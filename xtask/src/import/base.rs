@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use crate::error::{Error, Result};
-use crate::host::paths::Dirs;
+use crate::host::paths::{Dirs, as_project_names};
 use crate::host::ui::Ui;
 use crate::tree::{self, Base, BaseSpec, Known, Oid, Origin, Store};
 
@@ -47,28 +47,30 @@ pub fn find(
                 range::detach(store, own.tree, incoming)?;
             }
         }
-        let spec = lasting(spec, &known)?;
+        let spec = lasting(spec, &known, dirs)?;
         return Ok(Found { base, spec });
     }
     let say = |spec: &str, why: &str| ui.note(&format!("base {spec}: {why}"));
     if let Some(spec) = &incoming.base {
         let base = tree::resolve(ui, dirs, store, spec)?;
-        say(spec, "what the commits stand on");
-        return Ok(Found { base, spec: spec.clone() });
+        let found = match at_hand(ui, dirs, store, &known, base.commit) {
+            Some(known) => known,
+            None => Found { base, spec: lasting(spec, &known, dirs)? },
+        };
+        say(&found.spec, "what the commits stand on");
+        return Ok(found);
     }
     let Some(commit) = incoming.base_commit else {
         return Err(Error::usage("nothing says what the series was made on")
             .found("no base-commit line in its mails")
             .hint("name the tree with --base; cargo xtask bases list"));
     };
-    for name in known.names() {
-        if let Some(base) = tree::lookup(ui, dirs, store, name)?.filter(|b| b.commit == commit) {
-            say(name, &format!("it is the base-commit of the mails, {commit}"));
-            return Ok(Found { base, spec: name.to_owned() });
-        }
+    if let Some(found) = at_hand(ui, dirs, store, &known, commit) {
+        say(&found.spec, &format!("it is the base-commit of the mails, {commit}"));
+        return Ok(found);
     }
     for path in repo.map(Path::to_owned).into_iter().chain(clones(store)) {
-        if let Ok(base) = at(ui, dirs, store, &path, commit) {
+        if let Ok(base) = at(ui, dirs, store, &known, &path, commit) {
             let whose = if repo.is_some_and(|r| r == path) { "--repo" } else { "a known clone" };
             say(&base.spec, &format!("{whose} has the base-commit of the mails"));
             return Ok(base);
@@ -80,10 +82,26 @@ pub fn find(
         .hint("or another tree with --base"))
 }
 
-fn at(ui: &Ui, dirs: &Dirs, store: &Store, path: &Path, commit: Oid) -> Result<Found> {
+/// The known base at hand that is this commit. One that cannot be read hides nothing of the others.
+fn at_hand(ui: &Ui, dirs: &Dirs, store: &Store, known: &Known, commit: Oid) -> Option<Found> {
+    known.names().into_iter().find_map(|name| {
+        let base = tree::lookup(ui, dirs, store, name).ok()??;
+        (base.commit == commit).then(|| Found { base, spec: name.to_owned() })
+    })
+}
+
+fn at(
+    ui: &Ui,
+    dirs: &Dirs,
+    store: &Store,
+    known: &Known,
+    path: &Path,
+    commit: Oid,
+) -> Result<Found> {
     let full = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let spec = format!("{}@{commit}", full.display());
-    Ok(Found { base: tree::resolve(ui, dirs, store, &spec)?, spec })
+    let base = tree::resolve(ui, dirs, store, &spec)?;
+    Ok(Found { base, spec: lasting(&spec, known, dirs)? })
 }
 
 /// The clones whose objects the store reads.
@@ -99,12 +117,30 @@ fn clones(store: &Store) -> Vec<std::path::PathBuf> {
     list.lines().filter_map(clone).collect()
 }
 
-/// A spec that means the same from another folder.
-fn lasting(spec: &str, known: &Known) -> Result<String> {
-    Ok(match BaseSpec::parse(spec, known)?.origin {
-        _ if known.get(spec).is_some() => spec.to_owned(),
-        Origin::Clone { path, rev: Some(rev) } => format!("{}@{rev}", path.display()),
-        Origin::Clone { path, rev: None } | Origin::Archive { path } => path.display().to_string(),
+/// A spec that means the same from another folder, and where it can on another machine: the name
+/// of a known base, else a path from the project.
+fn lasting(spec: &str, known: &Known, dirs: &Dirs) -> Result<String> {
+    if known.get(spec).is_some() {
+        return Ok(spec.to_owned());
+    }
+    let origin = settled(BaseSpec::parse(spec, known)?.origin);
+    if let Some(base) = known.bases().iter().find(|b| settled(b.origin.clone()) == origin) {
+        return Ok(base.name.clone());
+    }
+    let named = |path: &Path| Ok::<_, Error>(as_project_names(dirs.project()?, path));
+    Ok(match origin {
+        Origin::Clone { path, rev: Some(rev) } => format!("{}@{rev}", named(&path)?),
+        Origin::Clone { path, rev: None } | Origin::Archive { path } => named(&path)?,
         _ => spec.to_owned(),
     })
+}
+
+/// With links followed, so that one folder has one name.
+fn settled(mut origin: Origin) -> Origin {
+    if let Origin::Clone { path, .. } | Origin::Archive { path } = &mut origin
+        && let Ok(full) = fs::canonicalize(&*path)
+    {
+        *path = full;
+    }
+    origin
 }

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use crate::error::{Error, Result};
-use crate::host::paths::stay_below;
+use crate::host::paths::{as_meant_here, stay_below};
 use crate::host::process;
 use crate::mail;
 
@@ -96,7 +96,7 @@ pub(super) fn series(
         cover: raw.cover.as_ref().map(|t| c.text(t, &root.key("cover"))).transpose()?,
         to: raw.to.clone(),
         cc: raw.cc.clone(),
-        bases: raw.bases.clone(),
+        bases: raw.bases.iter().map(|base| as_meant_here(project, base)).collect(),
         absorbed: c.probes(&raw.absorbed, &root.key("absorbed"))?,
         needs: c.probes(&raw.needs, &root.key("needs"))?,
         vars,

@@ -36,7 +36,7 @@ pub struct RawSeries {
     /// Recipients (Cc) beside those of the trailers.
     #[serde(default)]
     pub cc: Vec<String>,
-    /// Bases it is kept alive on, the preferred one first.
+    /// Bases it is kept alive on, the preferred one first; ./ and ../ are relative to the project.
     #[serde(default)]
     pub bases: Vec<String>,
     /// If any of these holds, every patch is absorbed.

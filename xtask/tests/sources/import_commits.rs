@@ -67,6 +67,32 @@ fn a_range_of_commits() {
 }
 
 #[test]
+fn a_base_is_named_so_that_it_is_found_elsewhere() {
+    let host = kernel();
+    work(&host);
+    let main = host.git("linux", &["rev-parse", "main"]);
+    let bases = |name: &str| {
+        let toml = host.read(&format!("project/series/{name}/series.toml"));
+        toml.lines().find(|l| l.starts_with("bases")).unwrap().to_owned()
+    };
+    host.import("a", "../linux@main..work", &[]);
+    assert_eq!(bases("a"), format!("bases     = [\"../linux@{main}\"]"));
+    host.import("b", "../linux@main..work", &["--base", "../linux"]);
+    assert_eq!(bases("b"), "bases     = [\"../linux\"]");
+    // It is meant from the project, in whatever folder.
+    for folder in ["project", "project/series/b", "project/templates"] {
+        let (_, talk) = host.run_in(folder, &["generate-series", "b", "-o", "../mails-b"], 0);
+        assert!(talk.contains("the first of the series' bases that is at hand"), "{talk}");
+    }
+    // What the user has a name for has that name.
+    let mine = format!("[base.mine]\nclone = \"{}\"\n", host.path("linux").display());
+    host.put("config/kseries/bases.toml", mine);
+    host.import("c", "../linux@main..work", &[]);
+    host.import("d", "../linux@main..work", &["--base", "../linux"]);
+    assert_eq!((&*bases("c"), &*bases("d")), ("bases     = [\"mine\"]", "bases     = [\"mine\"]"));
+}
+
+#[test]
 fn ranges_that_are_none() {
     let host = kernel();
     work(&host);
