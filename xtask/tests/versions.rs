@@ -302,7 +302,7 @@ fn what_nobody_has_read_below_is_told() {
         &on_top("two", "[[prerequisites]]\nseries = \"one\"\n", "int b1;", "int b2;"),
     );
     // A record that has nothing of its patches.
-    let record = "[[gone]]\nlinux = \"6.1\"\nplace = \"0123456789ab\"\n";
+    let record = "[[gone]]\nlinux = \"6.1\"\naround = \"0123456789ab\"\ntext = \"0123456789ab\"\n";
     host.put("project/series/one/places.toml", record);
     let mails = ["generate-series", "two", "--base", "../linux", "-o", "../mails"];
     let check = ["check", "two", "--base", "../linux", "--gate", "places"];

@@ -51,6 +51,7 @@ mod tests {
             new: vec![(7, "case NEW:".into())],
             gone: 1,
             around: None,
+            times: None,
         };
         let unread = [("one".to_owned(), vec![place]), ("two".to_owned(), Vec::new())];
         let rows = check(true, Some(&unread)).unwrap();

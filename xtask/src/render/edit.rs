@@ -67,12 +67,6 @@ struct Taken {
     place: Option<Place>,
 }
 
-impl Taken {
-    fn default(text: &str) -> Taken {
-        Taken { text: text.to_owned(), here: None, place: None }
-    }
-}
-
 impl Editor<'_, '_, '_> {
     /// Makes one edit.
     ///
@@ -184,7 +178,7 @@ impl Editor<'_, '_, '_> {
                 Some(entry) => Some(entry),
                 None => {
                     return match &capture.default {
-                        Some(text) => Ok(Taken::default(text)),
+                        Some(text) => Ok(self.lacking(edit, name, file, text)),
                         None => {
                             let what = format!("capture {name}: the base has no such file");
                             Err(self.conflict(edit, file, what, Vec::new()))
@@ -219,13 +213,20 @@ impl Editor<'_, '_, '_> {
                 })
             }
             Err(Miss::None { .. }) if capture.default.is_some() => {
-                Ok(Taken::default(&capture.default.clone().unwrap_or_default()))
+                let text = capture.default.as_deref().unwrap_or_default();
+                Ok(self.lacking(edit, name, file.path(), text))
             }
             Err(miss) => {
                 let what = format!("capture {name}: {miss}");
                 Err(self.conflict(edit, file.path(), what, miss.near().to_vec()))
             }
         }
+    }
+
+    /// The default of a capture that found nothing.
+    fn lacking(&self, edit: &Edit, name: &str, file: &str, default: &str) -> Taken {
+        let place = self.found.as_ref().map(|_| found::lacking(&edit.path, name, file));
+        Taken { text: default.to_owned(), here: None, place }
     }
 
     /// The text that an edit puts somewhere, if that can be told.
@@ -324,14 +325,21 @@ impl Editor<'_, '_, '_> {
 
     /// What is taken out must be a piece of its own.
     fn check_places(&self, edit: &Edit, deed: &Deed, places: &Places) -> Result<(), Fault> {
-        if !matches!(deed, Deed::Delete | Deed::MoveBefore(_) | Deed::MoveAfter(_)) {
+        let out = matches!(deed, Deed::Delete | Deed::MoveBefore(_) | Deed::MoveAfter(_));
+        if !out && !matches!(deed, Deed::Replace(_)) {
             return Ok(());
         }
         let file = &places.entry.text;
+        let whole = |spot| {
+            deed::check_lines(file, spot)?;
+            if out {
+                found::check_whole(file, spot, "")?;
+                deed::check_governed(file, spot)?;
+            }
+            Ok(())
+        };
         for spot in &places.spots {
-            found::check_whole(file, spot, "")
-                .and_then(|()| deed::check_governed(file, spot))
-                .map_err(|m| self.missed(edit, &places.path, &m))?;
+            whole(spot).map_err(|m| self.missed(edit, &places.path, &m))?;
         }
         Ok(())
     }
@@ -344,20 +352,11 @@ impl Editor<'_, '_, '_> {
             Deed::Replace(_) | Deed::Delete | Deed::MoveBefore(_) | Deed::MoveAfter(_) => {
                 found.extend(places.spots.iter().map(|s| found::taken(&edit.path, key, file, s)));
             }
-            Deed::InsertBefore(_) => found.extend(
-                places
-                    .spots
-                    .iter()
-                    .map(|s| found::inserted(&edit.path, key, file, s.span.start, s.inline())),
-            ),
             // A line of a Makefile too, where its place is named.
-            Deed::InsertAfter(_) | Deed::AddObject(_) => {
-                found.extend(
-                    places
-                        .spots
-                        .iter()
-                        .map(|s| found::inserted(&edit.path, key, file, s.span.end, s.inline())),
-                );
+            Deed::InsertBefore(_) | Deed::InsertAfter(_) | Deed::AddObject(_) => {
+                let before = matches!(deed, Deed::InsertBefore(_));
+                let spots = places.spots.iter();
+                found.extend(spots.map(|s| found::beside(&edit.path, key, file, s, before)));
             }
             Deed::Remove => found.push(found::whole(&edit.path, key, file)),
             // What they take is in them, or they take nothing.
@@ -412,9 +411,8 @@ impl Editor<'_, '_, '_> {
             .find_one(&far.within, &far.at, true)
             .map_err(|m| self.missed(edit, to_path, &m))?;
         if let Some(found) = &mut self.found {
-            let at = if before { target.span.start } else { target.span.end };
             let deed = edit.deed.as_ref().map_or("", Deed::key);
-            found.push(found::inserted(&edit.path, deed, &to.text, at, target.inline()));
+            found.push(found::beside(&edit.path, deed, &to.text, &target, before));
         }
         let mut taken = Vec::new();
         let mut put = Vec::new();

@@ -1,6 +1,7 @@
 //! Renders series onto trees: probes are asked, edits are planned over a source
 //! of files, and the plan is executed as commits in the store.
 
+mod before;
 pub mod below;
 mod braces;
 pub mod cocci;

@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use std::fmt::{self, Write as _};
 use std::path::{Path, PathBuf};
 
+use cscan::lex::{Language, Lexer, Token, TokenKind};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use similar::{Algorithm, DiffOp, capture_diff_slices};
@@ -66,11 +67,44 @@ fn dense(text: &[u8]) -> Vec<u8> {
 }
 
 impl Place {
-    /// Of the whole, however it is broken into lines.
-    fn digest(&self) -> String {
-        let mut parts: Vec<&[u8]> = self.around.iter().map(String::as_bytes).collect();
-        let text = dense(&self.text);
-        parts.push(&text);
+    fn key(&self) -> Key {
+        // What is taken and what text is put beside are not the same.
+        let mut stands = vec![self.deed.as_bytes().to_vec(), self.file.as_bytes().to_vec()];
+        stands.extend(self.around.iter().map(|a| dense(a.as_bytes())));
+        let parts: Vec<&[u8]> = stands.iter().map(Vec::as_slice).collect();
+        Key { around: digest(&parts), text: self.text_digest() }
+    }
+
+    /// Of the text, however C is broken into lines and set apart by blanks.
+    fn text_digest(&self) -> String {
+        if Language::of(&self.file) != Language::C {
+            // Blanks at a line's beginning mean something in a Makefile; those at its end do not,
+            // and neither do blank lines.
+            let lines = self.text.split(|&b| b == b'\n').map(<[u8]>::trim_ascii_end);
+            let binary = self.text.contains(&0);
+            let lines: Vec<&[u8]> = lines.filter(|l| !l.is_empty()).collect();
+            return if binary { digest(&[&self.text]) } else { digest(&lines) };
+        }
+        let mut parts: Vec<Vec<u8>> = Vec::new();
+        let mut before: Option<Token> = None;
+        for token in Lexer::new(&self.text, 0..self.text.len(), Language::C) {
+            let bytes = token.of(&self.text);
+            let glued = before.is_some_and(|b| b.end == token.start);
+            let same = before.is_some_and(|b| b.of(&self.text) == bytes);
+            let mut part = match token.kind {
+                TokenKind::Comment => dense(bytes),
+                _ => bytes.to_vec(),
+            };
+            // `#define A (1)` is not `#define A(1)`, and `- -a` not `--a`.
+            if token.directive && !glued && bytes == b"("
+                || !glued && same && token.kind == TokenKind::Punct
+            {
+                part.insert(0, b' ');
+            }
+            parts.push(part);
+            before = Some(token);
+        }
+        let parts: Vec<&[u8]> = parts.iter().map(Vec::as_slice).collect();
         digest(&parts)
     }
 
@@ -82,17 +116,63 @@ impl Place {
     }
 }
 
+/// What tells a place from others.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Key {
+    around: String,
+    text: String,
+}
+
+/// Places that one edit takes and that are alike.
+struct Alike<'p> {
+    place: &'p Place,
+    key: Key,
+    times: usize,
+}
+
+fn alike(places: &[Place]) -> Vec<Alike<'_>> {
+    let mut all: Vec<Alike<'_>> = Vec::new();
+    for place in places {
+        let key = place.key();
+        let is_same = |a: &&mut Alike<'_>| (&a.place.edit, &a.key) == (&place.edit, &key);
+        match all.iter_mut().find(is_same) {
+            Some(one) => one.times += 1,
+            None => all.push(Alike { place, key, times: 1 }),
+        }
+    }
+    all
+}
+
+const fn one() -> usize {
+    1
+}
+
 /// A place as it was read.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Seen {
     /// The kernel that it was first read on.
     linux: String,
-    /// Digest of the whole.
-    place: String,
+    /// Digest of what is done there, of the file, and of what it stands in there.
+    around: String,
+    /// Digest of its text.
+    text: String,
+    /// How many such places one edit takes.
+    #[serde(default = "one")]
+    times: usize,
     /// Digests of its lines, in order.
     #[serde(default)]
     lines: Vec<String>,
+}
+
+impl Seen {
+    fn is(&self, found: &Alike<'_>) -> bool {
+        self.is_like(found) && self.times == found.times
+    }
+
+    fn is_like(&self, found: &Alike<'_>) -> bool {
+        self.around == found.key.around && self.text == found.key.text
+    }
 }
 
 /// A place that nobody has read as it is.
@@ -110,6 +190,8 @@ pub struct Unread {
     pub gone: usize,
     /// What it stands in now, where that is what differs.
     pub around: Option<String>,
+    /// How many such places there are, where that is what differs.
+    pub times: Option<usize>,
 }
 
 impl fmt::Display for Unread {
@@ -125,6 +207,13 @@ impl fmt::Display for Unread {
         }
         if let Some(around) = &self.around {
             what.push(format!("it stands in {around} now"));
+        }
+        if let Some(times) = self.times {
+            let places = if times == 1 { "place" } else { "places" };
+            what.push(format!("{times} {places} like that now"));
+        }
+        if what.is_empty() {
+            what.push("blanks that count are not the same".to_owned());
         }
         write!(f, "{} ({}): {}", self.edit, self.deed, what.join(", "))
     }
@@ -151,7 +240,10 @@ impl Places {
                 .found(found)
                 .hint("remove it; `cargo xtask check --record` writes it anew, on each base"));
         }
-        let Some(text) = regular::text_if_there(&path)? else { return Ok(None) };
+        let text = regular::text_if_there(&path).map_err(|e| {
+            e.hint("remove it; `cargo xtask check --record` writes it anew, on each base")
+        })?;
+        let Some(text) = text else { return Ok(None) };
         Places::parse(&text).map(Some).map_err(|e| e.context(format!("read {}", path.display())))
     }
 
@@ -169,7 +261,7 @@ impl Places {
         let patches: BTreeMap<String, Vec<Seen>> =
             toml::from_str(text).map_err(|e| bad(e.to_string()))?;
         for (patch, all) in &patches {
-            for digest in all.iter().flat_map(|s| s.lines.iter().chain([&s.place])) {
+            for digest in all.iter().flat_map(|s| s.lines.iter().chain([&s.around, &s.text])) {
                 let hex = |b: u8| b.is_ascii_digit() || (b'a'..=b'f').contains(&b);
                 if digest.len() != 2 * BYTES || !digest.bytes().all(hex) {
                     return Err(bad(format!(
@@ -190,10 +282,9 @@ impl Places {
     pub fn unread(&self, patch: &str, places: &[Place], source: &Document) -> Vec<Unread> {
         let seen = self.patches.get(patch).map_or(&[][..], Vec::as_slice);
         let mut unread = Vec::new();
-        for place in places {
-            let digest = place.digest();
-            if !seen.iter().any(|s| s.place == digest) {
-                unread.push(explain(place, seen, source));
+        for found in alike(places) {
+            if !seen.iter().any(|s| s.is(&found)) {
+                unread.push(explain(&found, seen, source));
             }
         }
         unread
@@ -204,11 +295,12 @@ impl Places {
     pub fn record(&mut self, patch: &str, places: &[Place], linux: &str) -> usize {
         let seen = self.patches.entry(patch.to_owned()).or_default();
         let before = seen.len();
-        for place in places {
-            let digest = place.digest();
-            if !seen.iter().any(|s| s.place == digest) {
-                let lines = place.lines().into_iter().map(|(_, _, digest)| digest).collect();
-                seen.push(Seen { linux: linux.to_owned(), place: digest, lines });
+        for found in alike(places) {
+            if !seen.iter().any(|s| s.is(&found)) {
+                let lines = found.place.lines().into_iter().map(|(_, _, digest)| digest).collect();
+                let (linux, times) = (linux.to_owned(), found.times);
+                let Key { around, text } = found.key;
+                seen.push(Seen { linux, around, text, times, lines });
             }
         }
         seen.len() - before
@@ -230,7 +322,7 @@ impl Places {
     pub fn text(&self) -> String {
         let mut out = String::from(
             "# The places that the patches change, as somebody has read them, with the kernel that each was first read on:\n\
-             # the beginning of the SHA-256 of each and of its lines. Written by `cargo xtask check --record`;\n\
+             # the beginning of the SHA-256 of what each stands in, of its text and of its lines. Written by `cargo xtask check --record`;\n\
              # \"What a place is like\" in series/README.md tells more.\n",
         );
         for (patch, all) in &self.patches {
@@ -242,7 +334,11 @@ impl Places {
             for seen in all {
                 let linux = super::toml_text::string(&seen.linux);
                 let _ = write!(out, "\n[[{}]]\nlinux = {linux}\n", key(patch));
-                let _ = writeln!(out, "place = \"{}\"", seen.place);
+                let _ = writeln!(out, "around = \"{}\"", seen.around);
+                let _ = writeln!(out, "text = \"{}\"", seen.text);
+                if seen.times != 1 {
+                    let _ = writeln!(out, "times = {}", seen.times);
+                }
                 if seen.lines.is_empty() {
                     continue;
                 }
@@ -274,11 +370,36 @@ impl Places {
 }
 
 /// How a place differs from what was read.
-fn explain(place: &Place, seen: &[Seen], source: &Document) -> Unread {
+fn explain(found: &Alike<'_>, seen: &[Seen], source: &Document) -> Unread {
+    let place = found.place;
+    let unread = |new: Vec<(usize, String)>, gone: usize| Unread {
+        edit: source.position_of(&place.edit),
+        deed: place.deed.clone(),
+        place: format!("{}:{}", place.file, place.number),
+        new,
+        gone,
+        around: None,
+        times: None,
+    };
+    if seen.iter().any(|s| s.is_like(found)) {
+        return Unread { times: Some(found.times), ..unread(Vec::new(), 0) };
+    }
+    // Text to be put somewhere takes nothing: only where that is can be another place.
+    if place.text.trim_ascii().is_empty() || seen.iter().any(|s| s.text == found.key.text) {
+        let around = match place.around.join(" > ") {
+            nothing if nothing.is_empty() => "no block and no conditional".to_owned(),
+            around => shown(around.as_bytes()),
+        };
+        return Unread { around: Some(around), ..unread(Vec::new(), 0) };
+    }
     let lines = place.lines();
     let digests: Vec<&str> = lines.iter().map(|(_, _, digest)| digest.as_str()).collect();
-    let mut best: Option<(usize, usize, Vec<usize>)> = None;
-    for one in seen {
+    let mut best: Option<(usize, Vec<usize>)> = None;
+    // Where it stands as it did, it is the same one.
+    let stands = |s: &&Seen| s.around == found.key.around;
+    let near: Vec<&Seen> =
+        seen.iter().filter(stands).chain(seen.iter().filter(|s| !stands(s))).collect();
+    for one in near {
         let old: Vec<&str> = one.lines.iter().map(String::as_str).collect();
         let mut new = Vec::new();
         let mut same = 0;
@@ -293,34 +414,19 @@ fn explain(place: &Place, seen: &[Seen], source: &Document) -> Unread {
             }
         }
         let gone = old.len() - same;
-        let differs = |new: &[usize], gone: usize| new.len() + gone;
-        let nearer = best.as_ref().is_none_or(|(_, g, n)| differs(&new, gone) < differs(n, *g));
-        // What has no line in common is another place.
-        if nearer && (same > 0 || digests.is_empty() && old.is_empty()) {
-            best = Some((same, gone, new));
+        let nearer = best.as_ref().is_none_or(|(g, n)| new.len() + gone < n.len() + *g);
+        // What has less than half of its lines in common is another place.
+        if nearer && 2 * same >= digests.len().max(old.len()) {
+            best = Some((gone, new));
         }
     }
-    let (gone, new) = match best {
-        Some((_, gone, new)) => (gone, new),
-        None => (0, (0..lines.len()).collect()),
-    };
-    let new: Vec<(usize, String)> = new
+    let (gone, new) = best.unwrap_or_else(|| (0, (0..lines.len()).collect()));
+    let new = new
         .into_iter()
         .filter_map(|i| lines.get(i))
         .map(|(number, line, _)| (*number, shown(line)))
         .collect();
-    let around = (new.is_empty() && gone == 0).then(|| match place.around.join(" > ") {
-        nothing if nothing.is_empty() => "no block and no conditional".to_owned(),
-        around => shown(around.as_bytes()),
-    });
-    Unread {
-        edit: source.position_of(&place.edit),
-        deed: place.deed.clone(),
-        place: format!("{}:{}", place.file, place.number),
-        new,
-        gone,
-        around,
-    }
+    unread(new, gone)
 }
 
 /// A line for a reader: what no terminal should be sent is escaped, and what is too long cut.
@@ -335,11 +441,20 @@ fn shown(line: &[u8]) -> String {
         }
         match c {
             '\t' => out.push(' '),
-            c if c.is_control() => out.extend(c.escape_default()),
+            c if c.is_control() || is_format(c) => out.extend(c.escape_default()),
             c => out.push(c),
         }
     }
     out
+}
+
+/// Whether a character is not seen, or changes the order in which others are shown.
+fn is_format(c: char) -> bool {
+    matches!(
+        c,
+        '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}'
+    )
 }
 
 /// A key as TOML has it, in one line.

@@ -97,6 +97,7 @@ fn whatever_comes_goes_or_moves_is_told() {
     let one = One::new();
     one.record();
     let (head, tail) = ("\tn->list = 0;\n", "\tn->dev = 1;\n");
+    let all = "\tn->list = 0;\n\tn->weight = 64;\n\tn->dev = 1;\n";
     // Blanks and line breaks do not count.
     assert_eq!(one.told(head, "\tn->list =\n\t\t0;\n\n"), "");
     for (from, to, want) in [
@@ -108,9 +109,15 @@ fn whatever_comes_goes_or_moves_is_told() {
         ),
         ("\tn->weight = 64;\n", "", "1 line there no more"),
         (head, "\tn->list = 0;\n\t/* why */\n", "4: /* why */"),
+        (head, "\tgoto out;\n\tn->list = 0;\n", "add() > what follows goto now"),
+        (
+            all,
+            &format!("\tswitch (n->a) {{\n\tcase 1:\n{all}\t}}\n"),
+            "add() > switch (n->a) > case 1: now",
+        ),
         // An `if` governs what takes its place.
-        (head, "\tif (n)\n\t\tn->list = 0;\n", "it stands in { > behind ) now"),
-        (DEV, &format!("#ifdef CONFIG_X\n{DEV}#endif\n"), "#if CONFIG_X > { now"),
+        (head, "\tif (n)\n\t\tn->list = 0;\n", "it stands in add() > if (n) without braces now"),
+        (DEV, &format!("#ifdef CONFIG_X\n{DEV}#endif\n"), "#if CONFIG_X > add() now"),
     ] {
         let talk = one.told(from, to);
         assert!(talk.contains(want), "{to}: {talk}");
@@ -144,34 +151,92 @@ delete = true
     assert!(talk.contains("(delete): "), "{talk}");
 }
 
+/// A series with one edit of `add`, on a base where `from` is `to`, that ends with `code`: what is
+/// said.
+fn outcome(edit: &str, from: &str, to: &str, code: i32) -> String {
+    let (head, _) = SERIES.split_once("[[patch.edit]]").unwrap();
+    let edit =
+        format!("[[patch.edit]]\nfile = \"net/dev.c\"\nwithin = {{ function = \"add\" }}\n{edit}");
+    let one = One::of(&format!("{head}{edit}\n"));
+    assert!(DEV.contains(from), "{from}");
+    one.0.put("linux/net/dev.c", DEV.replacen(from, to, 1));
+    one.0.commit("newer");
+    one.0.run(&GENERATE, code).0
+}
+
 #[test]
 fn what_is_torn_or_governed_is_a_conflict_without_any_record() {
-    let one = One::new();
-    for (from, to, want) in [
-        ("\tn->list = 0;\n", "\tif (n) {\n\t\tn->list = 0;\n\t}\n", "which would be torn"),
+    let range = "at = { from = { text = \"n->list = 0;\" }, to = { text = \"n->dev = 1;\" } }\n\
+                 replace = { text = \"\\tinit_all(n);\" }";
+    let condition = "at = { from = { if = \"n->list\" }, to = { text = \"n->dev = 1;\" } }\n\
+                     replace = { text = \"\\tinit_all(n);\" }";
+    let delete = "at = { text = \"n->list = 0;\" }\ndelete = true";
+    let before = "at = { text = \"n->list = 0;\" }\ninsert-before = { text = \"\\tx();\" }";
+    let block = "at = { text = \"{ n->list = 0; }\" }\n";
+    let list = "\tn->list = 0;\n";
+    for (edit, from, to, want) in [
+        (range, list, "\tif (n) {\n\t\tn->list = 0;\n\t}\n", "which would be torn"),
+        (range, list, "#ifdef X\n\tn->list = 0;\n#endif\n", "from net/dev.c:4 to net/dev.c:7"),
         (
-            "\tn->list = 0;\n",
-            "#ifdef X\n\tn->list = 0;\n#endif\n",
-            "from net/dev.c:4 to net/dev.c:7",
+            condition,
+            list,
+            "\tif (n) {\n\t\tx();\n\t} else if (n->list) {\n\t\tx();\n\t}\n",
+            "shares its lines",
+        ),
+        (
+            "at = { statement = \"x();\" }\ndelete = true",
+            list,
+            "\tx(); n->list = 0;\n",
+            "shares its",
+        ),
+        (delete, list, "\tif (n)\n\t\tn->list = 0;\n", "unbraced body of an if"),
+        (before, list, "\tif (n)\n\t\tn->list = 0;\n", "unbraced body of an if"),
+        // Only in a kernel without X.
+        (delete, list, "\tif (n)\n#ifdef X\n\t\tx();\n#endif\n\t\tn->list = 0;\n", "unbraced body"),
+        (
+            &format!("{block}delete = true"),
+            list,
+            "\tif (n)\n\t{\n\t\tn->list = 0;\n\t}\n",
+            "which would govern what follows",
+        ),
+        (
+            &format!("{block}insert-before = {{ text = \"\\tx();\" }}"),
+            list,
+            "\tif (n)\n\t{\n\t\tn->list = 0;\n\t}\n",
+            "would part from it",
+        ),
+        (
+            "at = { text = \"if (n) n->list = 0;\" }\ndelete = true",
+            list,
+            "\tif (n)\n\t\tn->list = 0;\n\telse\n\t\tx();\n",
+            "an `else` follows",
         ),
     ] {
-        one.0.put("linux/net/dev.c", DEV.replacen(from, to, 1));
-        one.0.commit("newer");
-        let out = one.0.run(&GENERATE, 4).0;
+        let out = outcome(edit, from, to, 4);
         assert!(out.contains(want), "{to}: {out}");
-        one.0.git("linux", &["reset", "-q", "--hard", "HEAD^"]);
     }
-    let delete = SERIES.replace("replace = { text = \"\\tinit_all(n);\" }", "delete = true");
-    let delete = delete.replace(
-        "from = { text = \"n->list = 0;\" }, to = { text = \"n->dev = 1;\" }",
-        "text = \"n->list = 0;\"",
-    );
-    let one = One::of(&delete);
-    one.0.run(&GENERATE, 0);
-    one.0.put("linux/net/dev.c", DEV.replacen("\tn->list", "\tif (n)\n\t\tn->list", 1));
-    one.0.commit("newer");
-    let out = one.0.run(&GENERATE, 4).0;
-    assert!(out.contains("unbraced body of an if"), "{out}");
+    for (edit, from, to) in [
+        (delete, list, "\tx();\n\tn->list = 0;\n"),
+        // Each branch opens the block that both close.
+        (
+            "at = { from = { text = \"#ifdef X\" }, to = { text = \"x(); }\" } }\ndelete = true",
+            list,
+            "#ifdef X\n\tif (n) {\n#else\n\tif (!n) {\n#endif\n\t\tx();\n\t}\n",
+        ),
+        // A line of an expression.
+        (
+            "at = { text = \"A(2)\" }\ndelete = true",
+            list,
+            "\tint a[] = {\n\t\tA(1)\n\t\tA(2)\n\t};\n",
+        ),
+        (
+            "at = { text = \"else x();\" }\ndelete = true",
+            list,
+            "\tif (n)\n\t\tn->list = 0;\n\telse\n\t\tx();\n",
+        ),
+    ] {
+        outcome(edit, from, to, 0);
+    }
 }
 
 #[test]
@@ -203,14 +268,22 @@ insert-after = { text = "int x;" }
 #[test]
 fn a_record_has_no_line_of_the_kernel_and_keeps_other_patches() {
     let one = One::new();
-    one.0.put(RECORD, "[[other]]\nlinux = \"6.1\"\nplace = \"0123456789ab\"\n");
+    one.0.put(
+        RECORD,
+        "[[other]]\nlinux = \"6.1\"\naround = \"0123456789ab\"\ntext = \"0123456789ab\"\n",
+    );
     // A patch that it does not know is told.
     let talk = one.0.run(&GENERATE, 0).1;
     assert!(talk.contains("places.toml has nothing of that patch"), "{talk}");
     one.record();
     let text = one.0.read(RECORD);
-    assert!(text.contains("[[other]]\nlinux = \"6.1\"\nplace = \"0123456789ab\"\n"), "{text}");
-    assert!(text.contains("[[call]]\nlinux = \"6.12.3\"\nplace = "), "{text}");
+    assert!(
+        text.contains(
+            "[[other]]\nlinux = \"6.1\"\naround = \"0123456789ab\"\ntext = \"0123456789ab\"\n"
+        ),
+        "{text}"
+    );
+    assert!(text.contains("[[call]]\nlinux = \"6.12.3\"\naround = "), "{text}");
     assert!(!text.contains("n->") && !text.contains("weight"), "{text}");
     // It is told that there is no such patch.
     let (_, talk) = one.0.run(&["show", "one", "--base", "../linux"], 0);
@@ -220,7 +293,7 @@ fn a_record_has_no_line_of_the_kernel_and_keeps_other_patches() {
 #[test]
 fn bad_records_and_wrong_places_for_them() {
     let one = One::new();
-    one.0.put(RECORD, "[[call]]\nlinux = \"6.1\"\nplace = \"12\"\n");
+    one.0.put(RECORD, "[[call]]\nlinux = \"6.1\"\naround = \"12\"\ntext = \"12\"\n");
     for args in [&GENERATE[..], &CHECK, &["show", "one", "--base", "../linux"]] {
         let (_, talk) = one.0.run(args, 2);
         assert!(talk.contains("places.toml") && talk.contains("mend:"), "{talk}");
@@ -265,6 +338,6 @@ fn what_is_imported_was_read() {
     host.git("linux", &["checkout", "-q", "main"]);
     host.run(&["import-series", "in", "--from", "../linux@main..work"], 0);
     let text = host.read("project/series/in/places.toml");
-    assert_eq!(text.matches("\nplace = ").count(), 1, "{text}");
+    assert_eq!(text.matches("\naround = ").count(), 1, "{text}");
     host.run(&["check", "in", "--base", "../linux", "--gate", "places"], 0);
 }

@@ -10,7 +10,6 @@ use std::ops::Range;
 
 use super::file_text::FileText;
 use super::locate::{Miss, Near, Shape, Spot};
-use cscan::lex::{Language, Lexer, TokenKind};
 use cscan::lines::{has_crlf, indentation, is_blank, line_at, line_start, lines};
 
 /// New text for a range of a file.
@@ -68,9 +67,7 @@ pub fn insert(
 ) -> Result<Splice, Miss> {
     let at = if before { spot.span.start } else { spot.span.end };
     if spot.inline() {
-        if spot.shape == Shape::Shared {
-            return Err(shares_its_line(file, spot));
-        }
+        check_lines(file, spot)?;
         let text = file_ends(file, strip_newline(text));
         return Ok(Splice { span: at..at, text });
     }
@@ -99,19 +96,20 @@ pub fn replace(file: &FileText, spot: &Spot, text: &str, fit: Fit) -> Splice {
     Splice { span: spot.span.clone(), text }
 }
 
+/// What is taken out or replaced has lines of its own, or is asked for within one.
+///
+/// # Errors
+/// Says that it shares them.
+pub fn check_lines(file: &FileText, spot: &Spot) -> Result<(), Miss> {
+    if spot.shape == Shape::Shared { Err(shares_its_line(file, spot)) } else { Ok(()) }
+}
+
 /// What an `if`, `else` or loop governs cannot be taken out: it would govern what follows.
 ///
 /// # Errors
 /// Says so.
 pub fn check_governed(file: &FileText, spot: &Spot) -> Result<(), Miss> {
-    let code = |range| {
-        let mut tokens = Lexer::new(file.bytes(), range, Language::C);
-        tokens.any(|t| !t.directive && t.kind != TokenKind::Comment)
-    };
-    if spot.inline() || !code(spot.span.clone()) {
-        return Ok(());
-    }
-    nesting::check(file, spot, true)
+    if spot.inline() { Ok(()) } else { nesting::check_taken(file, spot) }
 }
 
 /// The place taken out.
@@ -157,7 +155,8 @@ pub fn delete(file: &FileText, spot: &Spot, fit: Fit) -> Splice {
 fn shares_its_line(file: &FileText, spot: &Spot) -> Miss {
     Miss::Unfit {
         what: format!("the place at {}", file.position(spot.span.start)),
-        why: "it shares its line with other code; `replace` the line instead".to_owned(),
+        why: "it shares its lines with other code; name all of them, or `tokens` in them"
+            .to_owned(),
         at: Near::at(file, spot.span.start),
     }
 }

@@ -1,59 +1,87 @@
-//! Guards insertions in C: text before or behind an unbraced body would change
-//! what an `if`, `else` or loop governs, whatever the indentation says.
+//! Guards edits in C: text before or behind an unbraced body would change what an `if`, `else`
+//! or loop governs, whatever the indentation says, and so would taking it out.
 
+use super::super::before::{Before, first_code, host};
 use super::super::file_text::FileText;
+use super::super::found::else_follows;
 use super::super::locate::{Miss, Near, Spot};
-use cscan::lex::{Language, Lexer, TokenKind};
+use cscan::lex::Language;
 use cscan::scan::ItemKind;
+
+const PARTED: &str = "an `else` follows: text here would part it from its `if`";
+
+/// Whether `spot` lies in the body of a function, where statements govern others.
+fn applies(file: &FileText, spot: &Spot) -> bool {
+    file.language() == Language::C
+        && host(file, spot.span.start).is_some_and(|item| {
+            let body = item.body.as_ref();
+            item.kind == ItemKind::Function && body.is_some_and(|b| spot.span.end <= b.end)
+        })
+}
+
+/// What governs the code behind `at`, which it begins with if that is asked.
+fn governed(file: &FileText, at: usize) -> bool {
+    let next = first_code(file, at..file.bytes().len());
+    Before::at(file, at).is_some_and(|before| before.governs(next.as_ref()))
+}
+
+fn unfit(file: &FileText, what: &str, at: usize, why: &str) -> Miss {
+    Miss::Unfit {
+        what: format!("{what} {}", file.position(at)),
+        why: why.to_owned(),
+        at: Near::at(file, at),
+    }
+}
 
 /// Whether a line may be put before (or behind) `spot`.
 pub(super) fn check(file: &FileText, spot: &Spot, before: bool) -> Result<(), Miss> {
-    if file.language() != Language::C {
+    if !applies(file, spot) {
         return Ok(());
     }
-    let src = file.bytes();
     let (start, end) = (spot.span.start, spot.span.end);
-    let host = file.scan().items.iter().find(|i| {
-        i.kind == ItemKind::Function
-            && i.body.as_ref().is_some_and(|b| b.start <= start && end <= b.end)
-    });
-    let Some(host) = host else { return Ok(()) };
-    let unfit = |why: &str| {
-        Err(Miss::Unfit {
-            what: format!(
-                "text {} {}",
-                if before { "before" } else { "behind" },
-                file.position(start)
-            ),
-            why: why.to_owned(),
-            at: Near::at(file, start),
-        })
-    };
-    let code = |from: usize, to: usize| {
-        Lexer::new(src, from..to, Language::C).filter(|t| t.kind != TokenKind::Comment)
-    };
-    let last = code(host.span.start, start).last();
-    let first = code(start, host.span.end).next();
-    if let Some(last) = last.filter(|t| !t.directive) {
-        let opens = first.is_some_and(|t| t.of(src) == b"{");
-        let governs = matches!(last.of(src), b")" | b"else" | b"do") && !opens;
-        // The place itself is governed, or it continues an expression.
-        if governs {
-            return unfit(
-                "it is the unbraced body of an if, else or loop: replace both, with braces",
-            );
-        }
+    let what = if before { "text before" } else { "text behind" };
+    let block = first_code(file, start..end).is_some_and(|t| t.of(file.bytes()) == b"{");
+    if (before || !block) && governed(file, start) {
+        return Err(unfit(
+            file,
+            what,
+            start,
+            if block {
+                "it is the block of an if, else or loop, which text here would part from it"
+            } else {
+                "it is the unbraced body of an if, else or loop: replace both, with braces"
+            },
+        ));
     }
-    if !before {
-        let next = code(end, host.span.end).next();
-        if next.is_some_and(|t| !t.directive && t.of(src) == b"else") {
-            return unfit("an `else` follows: text here would part it from its `if`");
-        }
-        let last_inside = code(start, end).last();
-        if last_inside.is_some_and(|t| !t.directive && matches!(t.of(src), b")" | b"else" | b"do"))
-        {
-            return unfit("what follows is the unbraced body of this line");
-        }
+    if before && else_follows(file, start) || !before && else_follows(file, end) {
+        return Err(unfit(file, what, start, PARTED));
+    }
+    if !before && governed(file, end) {
+        return Err(unfit(file, what, start, "what follows is the unbraced body of this line"));
+    }
+    Ok(())
+}
+
+/// Whether `spot` may be taken out: what an `if`, `else` or loop governs cannot, since it would
+/// govern what follows, and no `if` can whose `else` stays.
+pub(super) fn check_taken(file: &FileText, spot: &Spot) -> Result<(), Miss> {
+    let Some(first) = first_code(file, spot.span.clone()) else { return Ok(()) };
+    if !applies(file, spot) {
+        return Ok(());
+    }
+    let (start, what) = (spot.span.start, "the place at");
+    let first = first.of(file.bytes());
+    if governed(file, start) {
+        let why = if first == b"{" {
+            "it is the block of an if, else or loop, which would govern what follows"
+        } else {
+            "it is the unbraced body of an if, else or loop: replace both, with braces"
+        };
+        return Err(unfit(file, what, start, why));
+    }
+    if !matches!(first, b"else" | b"}") && else_follows(file, spot.span.end) {
+        let why = "an `else` follows, which would lose its `if`, or go to another one";
+        return Err(unfit(file, what, start, why));
     }
     Ok(())
 }

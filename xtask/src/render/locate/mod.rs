@@ -123,9 +123,11 @@ impl Finder<'_> {
                 let last = self.one(&rest, end).map_err(|m| m.behind(self.file, &first))?;
                 let from = if *start_in { first.span.start } else { first.span.end };
                 let to = if *end_in { last.span.end } else { last.span.start };
+                let shapes = [first.shape, last.shape];
+                let shape = [Shape::Shared, Shape::Span].into_iter().find(|s| shapes.contains(s));
                 Ok(vec![Spot {
                     span: from..to.max(from),
-                    shape: if first.inline() || last.inline() { Shape::Span } else { Shape::Lines },
+                    shape: shape.unwrap_or(Shape::Lines),
                     kind: Kind::Text,
                     inner: false,
                 }])

@@ -43,6 +43,46 @@ fn what_was_read_is_known_however_it_is_broken_into_lines() {
 }
 
 #[test]
+fn what_tells_texts_apart() {
+    let file = |path: &str, text: &[u8]| Place {
+        file: path.into(),
+        text: text.to_vec(),
+        ..place(&[], "")
+    };
+    for (path, one, other) in [
+        ("a.c", &b"int x;"[..], &b"intx;"[..]),
+        ("a.c", b"a - -b;", b"a --b;"),
+        ("a.c", b"#define A (1)\n", b"#define A(1)\n"),
+        ("a.c", b"p(\"a b\");", b"p(\"ab\");"),
+        ("a.c", b"a(); /* x */", b"a();"),
+        ("a.c", b"a /* b */ c", b"a /* */ b c"),
+        // A target's command, and a conditional.
+        ("Makefile", b"\tifdef X\n", b"ifdef X\n"),
+        ("a.py", b"  x\n  y\n", b"  x\ny\n"),
+        ("a.bin", b"\0 \n", b"\0\n"),
+    ] {
+        let known = read(&[file(path, one)]);
+        assert!(known.unread("p", &[file(path, one)], &source()).is_empty());
+        let unread = known.unread("p", &[file(path, other)], &source());
+        assert_eq!(unread.len(), 1, "{path}: {}", String::from_utf8_lossy(one));
+        assert!(!unread[0].to_string().ends_with(": "), "{}", unread[0]);
+    }
+    for (path, one, other) in [
+        ("a.c", &b"if (a) {"[..], &b"if(a)\n{"[..]),
+        ("a.c", b"/* a\n * b */", b"/* a * b */"),
+        ("Makefile", b"a\n\nb \n", b"a\nb\n"),
+    ] {
+        let known = read(&[file(path, one)]);
+        assert!(known.unread("p", &[file(path, other)], &source()).is_empty(), "{path}");
+    }
+    // The same text in another file, or once more.
+    let known = read(&[file("a.c", b"x;")]);
+    assert_eq!(known.unread("p", &[file("b.c", b"x;")], &source()).len(), 1);
+    let twice = known.unread("p", &[file("a.c", b"x;"), file("a.c", b"x;")], &source());
+    assert!(twice[0].to_string().ends_with("2 places like that now"), "{}", twice[0]);
+}
+
+#[test]
 fn what_differs_is_told_where_it_is() {
     let places = read(&[place(&["fn"], TEXT), place(&["fn", "for"], "")]);
     let edit = format!("{} (replace):", source().position_of(&KeyPath::root()));
@@ -99,6 +139,8 @@ fn one_more_base_adds_what_it_has_of_its_own() {
 fn what_no_terminal_should_get_is_escaped_and_cut() {
     let got = told(&Places::default(), place(&[], "a\u{1b}[2J\tb\n")).unwrap();
     assert!(got.ends_with("10: a\\u{1b}[2J b"), "{got}");
+    let got = told(&Places::default(), place(&[], "a\u{202e}b\n")).unwrap();
+    assert!(got.ends_with("10: a\\u{202e}b"), "{got}");
     let got = told(&Places::default(), place(&[], &"x".repeat(3000))).unwrap();
     assert!(got.len() < 400 && got.ends_with('…'), "{got}");
     // Bytes count, whatever they mean.
@@ -142,10 +184,12 @@ fn bad_files() {
         "p = 1",
         "p = [1]",
         "[[p]]\nlinux = \"1\"",
-        "[[p]]\nlinux = \"1\"\nplace = \"0123\"",
-        "[[p]]\nlinux = \"1\"\nplace = \"0123456789AB\"",
-        "[[p]]\nlinux = \"1\"\nplace = \"0123456789ab\"\nlines = [\"x\"]",
-        "[[p]]\nlinux = \"1\"\nplace = \"0123456789ab\"\nmore = 1",
+        "[[p]]\nlinux = \"1\"\naround = \"0123456789ab\"",
+        "[[p]]\nlinux = \"1\"\naround = \"0123456789ab\"\ntext = \"0123\"",
+        "[[p]]\nlinux = \"1\"\naround = \"0123456789AB\"\ntext = \"0123456789ab\"",
+        "[[p]]\nlinux = \"1\"\naround = \"0123456789ab\"\ntext = \"0123456789ab\"\nlines = [\"x\"]",
+        "[[p]]\nlinux = \"1\"\naround = \"0123456789ab\"\ntext = \"0123456789ab\"\ntimes = -1",
+        "[[p]]\nlinux = \"1\"\naround = \"0123456789ab\"\ntext = \"0123456789ab\"\nmore = 1",
     ] {
         let e = Places::parse(bad).unwrap_err();
         assert_eq!(e.kind().exit_code(), 2, "{bad}");
@@ -177,7 +221,7 @@ proptest! {
         let unread = places.unread("p", &[place(&[], &b)], &source());
         prop_assert_eq!(unread.is_empty(), a == b);
         for u in unread {
-            prop_assert!(!u.new.is_empty() || u.gone > 0 || u.around.is_some());
+            prop_assert!(!u.new.is_empty() || u.gone > 0 || u.around.is_some() || u.times.is_some());
             for (number, line) in u.new {
                 prop_assert_eq!(b.lines().nth(number - 10), Some(line.as_str()));
             }
