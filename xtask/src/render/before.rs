@@ -94,11 +94,62 @@ impl<'f> Before<'f> {
             parens: 0,
         };
         if item.kind == ItemKind::Macro {
-            before.frames.push(Frame::default());
-            return Some(before);
+            before.run_macro(file, item, at);
+        } else {
+            before.run(item, at);
         }
-        before.run(item, at);
         Some(before)
+    }
+
+    /// The statements of a macro, as if they stood in a function.
+    fn run_macro(&mut self, file: &FileText, item: &Item, at: usize) {
+        self.frames.push(Frame::default());
+        let name = item.names.first().map_or(item.span.start, |n| n.end);
+        let mut depth = 0_usize;
+        let mut in_parameters = file.get(name..name + 1) == b"(";
+        for token in Lexer::new(self.src, name..at, Language::C) {
+            match token.of(self.src) {
+                _ if token.kind == TokenKind::Comment => {}
+                b"(" if in_parameters => depth += 1,
+                b")" if in_parameters => {
+                    depth = depth.saturating_sub(1);
+                    in_parameters = depth > 0;
+                }
+                _ if in_parameters => {}
+                _ => self.take(token, false),
+            }
+        }
+    }
+
+    /// The conditions of the `do { … } while (…)` that what stands here is in, and which come
+    /// behind it.
+    pub fn loops(&self, at: usize) -> Vec<String> {
+        let is_do = |f: &Frame| self.word(f.head.last()) == b"do";
+        let mut open: Vec<bool> = self.frames.iter().map(is_do).collect();
+        let mut found = Vec::new();
+        let mut inside = 0_usize;
+        let mut condition: Option<Vec<Token>> = None;
+        for token in Lexer::new(self.src, at..self.src.len(), Language::C) {
+            if !open.contains(&true) && condition.is_none() {
+                break;
+            }
+            if token.kind == TokenKind::Comment {
+                continue;
+            }
+            match token.of(self.src) {
+                b";" if condition.is_some() => {
+                    found.extend(condition.take().map(|c| format!("do {}", self.text(&c))));
+                }
+                _ if condition.is_some() => condition.iter_mut().for_each(|c| c.push(token)),
+                b"{" => inside += 1,
+                b"}" if inside > 0 => inside -= 1,
+                b"}" => {
+                    condition = open.pop().filter(|is_do| *is_do).map(|_| Vec::new());
+                }
+                _ => {}
+            }
+        }
+        found
     }
 
     fn run(&mut self, item: &Item, at: usize) {
@@ -164,9 +215,15 @@ impl<'f> Before<'f> {
             }
             b":" if self.parens == 0 && self.is_label() => {
                 let label = std::mem::take(&mut self.begun);
+                let src = self.src;
+                let is_case = |label: &[Token]| {
+                    label.first().is_some_and(|t| matches!(t.of(src), b"case" | b"default"))
+                };
                 if let Some(frame) = self.frames.last_mut() {
                     if !std::mem::replace(&mut frame.fresh, true) {
-                        frame.labels.clear();
+                        // A label to go to is one of the case that it stands in.
+                        let stays = !is_case(&label);
+                        frame.labels.retain(|l| stays && is_case(l));
                     }
                     frame.labels.push(label);
                     frame.jumped = None;
@@ -189,14 +246,19 @@ impl<'f> Before<'f> {
 
     fn is_label(&self) -> bool {
         let first = self.begun.first();
+        // A macro may stand for a case.
+        let macro_alone = self.units(&self.begun) == (self.begun.len(), 0);
         self.word(first) == b"case"
+            || macro_alone && !self.begun.is_empty()
             || self.begun.len() == 1 && first.is_some_and(|t| t.kind == TokenKind::Word)
     }
 
     fn open(&mut self, token: Token, is_enum: bool) {
         let first = self.word(self.begun.first());
         let last = self.word(self.begun.last());
-        let assigns = self.begun.iter().any(|t| t.of(self.src) == b"=");
+        // The `=` of a condition is none.
+        let heads = self.units(&self.begun).0 == self.begun.len();
+        let assigns = last == b"=" || last == b")" && !heads && self.assigns();
         let list = match self.frames.last() {
             None => is_enum || assigns,
             // A statement within an expression has statements.
@@ -217,6 +279,20 @@ impl<'f> Before<'f> {
             head.clear();
         }
         self.frames.push(Frame { head, list, inside, ..Frame::default() });
+    }
+
+    /// Whether what has begun assigns something, outside of all parentheses.
+    fn assigns(&self) -> bool {
+        let mut depth = 0_usize;
+        self.begun.iter().any(|t| {
+            match t.of(self.src) {
+                b"(" | b"[" => depth += 1,
+                b")" | b"]" => depth = depth.saturating_sub(1),
+                b"=" => return depth == 0,
+                _ => {}
+            }
+            false
+        })
     }
 
     fn close(&mut self, token: Token) {
@@ -260,11 +336,15 @@ impl<'f> Before<'f> {
                 continue;
             }
             let head = token.kind == TokenKind::Word && !NO_HEADS.contains(&word);
-            if !head || self.word(tokens.get(at + 1)) != b"(" {
+            let keyword = KEYWORDS.contains(&word);
+            // A macro may bring the parentheses: `if unlikely(x)`.
+            let brings = |t: &Token| keyword && t.kind == TokenKind::Word;
+            let open = at + if tokens.get(at + 1).is_some_and(brings) { 2 } else { 1 };
+            if !head || self.word(tokens.get(open)) != b"(" {
                 break;
             }
             let mut depth = 0_usize;
-            let rest = tokens.iter().enumerate().skip(at + 1);
+            let rest = tokens.iter().enumerate().skip(open);
             let mut ends = rest.filter(|(_, t)| match t.of(self.src) {
                 b"(" => {
                     depth += 1;
@@ -280,7 +360,8 @@ impl<'f> Before<'f> {
                 Some((end, _)) => at = end + 1,
                 None => break,
             }
-            if KEYWORDS.contains(&word) {
+            // Loops by macros are mostly called so.
+            if keyword || memchr::memmem::find(word, b"for_each").is_some() {
                 sure = at;
             }
         }
@@ -342,6 +423,37 @@ impl<'f> Before<'f> {
     }
 }
 
+/// How many statements `text` has, if it is C that may stand in a function.
+pub fn statements(text: &[u8]) -> usize {
+    let mut before = Before {
+        src: text,
+        label: String::new(),
+        frames: vec![Frame::default()],
+        begun: Vec::new(),
+        parens: 0,
+    };
+    let mut count = 0_usize;
+    for token in Lexer::new(text, 0..text.len(), Language::C) {
+        if token.directive || token.kind == TokenKind::Comment {
+            continue;
+        }
+        let begins = before.begun.is_empty();
+        let top = before.frames.len() == 1;
+        // It goes on with the statement before.
+        if begins && top && token.of(text) == b"else" {
+            count = count.saturating_sub(1);
+        }
+        let deep = before.frames.len();
+        before.take(token, false);
+        let ended = before.begun.is_empty() && before.frames.len() == 1;
+        let closed = deep == 2 && token.of(text) == b"}";
+        if ended && (token.of(text) == b";" || closed) {
+            count += 1;
+        }
+    }
+    count + usize::from(!before.begun.is_empty())
+}
+
 /// The first token of code in `range` that is neither a comment nor of a preprocessor line.
 pub fn first_code(file: &FileText, range: std::ops::Range<usize>) -> Option<Token> {
     let mut tokens = Lexer::new(file.bytes(), range, Language::C);
@@ -349,135 +461,4 @@ pub fn first_code(file: &FileText, range: std::ops::Range<usize>) -> Option<Toke
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn before(body: &str) -> (Vec<String>, bool) {
-        // A brace in the first column ends an item, and a `#` may stand anywhere.
-        let body = body.replace('\n', "\n\t");
-        let text = format!("int g;\n\nint f(int x)\n{{\n\t{body}\n}}\n");
-        let at = text.find('@').unwrap();
-        let file = FileText::new("a.c", text.replace('@', "").into_bytes());
-        let before = Before::at(&file, at).unwrap();
-        let next = first_code(&file, at..file.bytes().len());
-        let mut told = before.told(next.as_ref());
-        assert_eq!(told.remove(0), "f()");
-        (told, before.governs(next.as_ref()))
-    }
-
-    #[test]
-    fn what_blocks_and_labels_a_statement_is_in() {
-        for (body, want) in [
-            ("a();\n@b();", vec![]),
-            ("if (a &&\n    b(c)) {\n@b();\n}", vec!["if (a && b(c))"]),
-            ("if (a) {\nc();\n} else {\n@b();\n}", vec!["if (a) else"]),
-            ("if (a)\nc();\nelse if (d) {\n@b();\n}", vec!["if (a) else if (d)"]),
-            ("if (a)\nc();\n@b();", vec![]),
-            ("for (i = 0; i < 3; i++) {\n@b();\n}", vec!["for (i = 0; i < 3; i++)"]),
-            ("list_for_each(p, q) {\nif (a)\nc();\n@b();\n}", vec!["list_for_each(p, q)"]),
-            ("do {\n@b();\n} while (a);", vec!["do"]),
-            ("do {\nb();\n} while (a);\n@c();", vec![]),
-            ("{\n@b();\n}", vec!["{"]),
-            (
-                "switch (a) {\ncase A:\ncase B + 1:\n@b();\n}",
-                vec!["switch (a)", "case A:", "case B + 1:"],
-            ),
-            (
-                "switch (a) {\ncase A:\nc();\nbreak;\ndefault:\n@b();\n}",
-                vec!["switch (a)", "default:"],
-            ),
-            ("return 0;\n@b();", vec!["what follows return"]),
-            ("if (a)\nreturn 0;\n@b();", vec![]),
-            ("goto out;\nout:\n@b();", vec!["out:"]),
-            ("x = a ? b : c;\n@b();", vec![]),
-            ("int a[] = { 1, 2 };\n@b();", vec![]),
-            ("int a[] = { 1, @2 };", vec!["int a[] ="]),
-            ("x = ({ a();\n@b(); });", vec!["x = ("]),
-            ("x = (struct s) {\n@.a = 1,\n};", vec!["x = (struct s)"]),
-            ("f((struct s) { .a = 1 }, @2);", vec!["behind f((struct s) { }, "]),
-            ("a = b +\n@c;", vec!["behind a = b +"]),
-        ] {
-            let want: Vec<&str> = want.iter().map(|w| w.trim_end()).collect();
-            assert_eq!(
-                before(body),
-                (want.iter().map(|w| (*w).to_owned()).collect(), false),
-                "{body}"
-            );
-        }
-    }
-
-    #[test]
-    fn what_governs_without_braces() {
-        for (body, want) in [
-            ("if (a)\n@b();", "if (a) without braces"),
-            ("if (a)\nc();\nelse\n@b();", "if (a) else without braces"),
-            ("if (a)\nfor (;;)\n@b();", "if (a) for (;;) without braces"),
-            ("list_for_each(p, q)\n@b();", "list_for_each(p, q) without braces"),
-            ("if (a)\n@*p = 1;", "if (a) without braces"),
-            ("if (a)\n@{\nb();\n}", "if (a) without braces"),
-            // Only with Y.
-            ("#ifdef Y\nif (a)\n#endif\n@b();", "if (a) without braces"),
-            // Only without Y.
-            ("if (a)\n#ifdef Y\nc();\n#endif\n@b();", "if (a) without braces"),
-            ("#ifdef Y\nif (a)\n#else\nc();\n#endif\n@b();", "if (a) without braces"),
-        ] {
-            assert_eq!(before(body), (vec![want.to_owned()], true), "{body}");
-        }
-        for body in [
-            "pr(\"a\"\n@\"b\");",
-            "x = f(a)\n@+ b;",
-            "x = f(a)\n@* b;",
-            "return f(a)\n@* b;",
-            "asm (\"nop\"\n@: : );",
-            "int a[] = {\nA(1)\n@B(2)\n};",
-            "if (a)\n#ifdef Y\nc();\n#else\nd();\n#endif\n@b();",
-        ] {
-            assert!(!before(body).1, "{body}");
-        }
-    }
-
-    #[test]
-    fn a_brace_that_each_branch_opens_is_one() {
-        let body = "#ifdef Y\nif (a) {\n#else\nif (b) {\n#endif\nc();\n}\n@d();";
-        assert_eq!(before(body), (vec![], false));
-    }
-
-    proptest::proptest! {
-        #[test]
-        fn any_text_has_something_before_each_place(
-            words in proptest::collection::vec(
-                proptest::sample::select(vec![
-                    "if", "else", "do", "case", "a", "return", "(", ")", "{", "}", "[", "]", ";",
-                    ":", ",", "=", "\"", "/*", "*/", "\n", "\n#if X\n", "\n#else\n", "\n#endif\n",
-                ]),
-                0..40,
-            ),
-        ) {
-            let text = format!("int f(void)\n{{\n\t{}\n}}\n", words.join(" "));
-            let file = FileText::new("a.c", text.clone().into_bytes());
-            for at in 0..=text.len() {
-                let next = first_code(&file, at..text.len());
-                if let Some(before) = Before::at(&file, at) {
-                    proptest::prop_assert!(!before.told(next.as_ref()).is_empty());
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn what_items_are_called() {
-        for (text, want) in [
-            ("struct s {\n\tint a;\n@\tint b;\n};\n", vec!["struct s"]),
-            ("enum e {\n\tA,\n@\tB,\n};\n", vec!["enum e"]),
-            ("#define M(x)\t\\\n\tdo {\t\\\n@\t\ta(x);\t\\\n\t} while (0)\n", vec!["#define M"]),
-            ("static const int a[] = {\n\t1,\n@\t2,\n};\n", vec!["a"]),
-        ] {
-            let at = text.find('@').unwrap();
-            let file = FileText::new("a.c", text.replace('@', "").into_bytes());
-            let before = Before::at(&file, at).unwrap();
-            assert_eq!(before.told(None), want, "{text}");
-        }
-        let file = FileText::new("a.c", b"int a;\nint b;\n".to_vec());
-        assert!(Before::at(&file, 7).is_none());
-    }
-}
+mod tests;

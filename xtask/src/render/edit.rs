@@ -268,6 +268,7 @@ impl Editor<'_, '_, '_> {
                 let text = self.text(edit, text)?;
                 for spot in &places.spots {
                     found::check_whole(file, spot, &text)
+                        .and_then(|()| deed::check_replaced(file, spot, &text))
                         .map_err(|m| self.missed(edit, path, &m))?;
                 }
                 places.spots.iter().map(|s| deed::replace(file, s, &text, fit)).collect()

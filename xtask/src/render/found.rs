@@ -2,8 +2,9 @@
 
 mod build;
 
-use cscan::lex::{Language, Lexer};
+use cscan::lex::{Language, Lexer, TokenKind};
 use cscan::lines::{line_number, lines};
+use cscan::scan::Branch;
 
 use crate::mail::diff::regions;
 use crate::series::key_path::KeyPath;
@@ -16,7 +17,9 @@ use super::locate::{Miss, Near, Spot};
 /// The place of `spot`, for an edit that takes its text.
 pub fn taken(edit: &KeyPath, deed: &str, file: &FileText, spot: &Spot) -> Place {
     let mut around = around(file, spot.span.start);
-    if else_follows(file, spot.span.end) {
+    if spot.inline() {
+        around.extend(rest(file, spot.span.end));
+    } else if else_follows(file, spot.span.end) {
         around.push("before else".to_owned());
     }
     Place {
@@ -33,13 +36,17 @@ pub fn taken(edit: &KeyPath, deed: &str, file: &FileText, spot: &Spot) -> Place 
 /// nearest line counts, but of an item that has a name: what that is like is its own matter.
 pub fn beside(edit: &KeyPath, deed: &str, file: &FileText, spot: &Spot, before: bool) -> Place {
     let at = if before { spot.span.start } else { spot.span.end };
-    let mut around = around(file, at);
-    if else_follows(file, at) {
-        around.push("before else".to_owned());
-    }
     let mut all = lines(file.bytes(), spot.span.clone());
     let line = if before { all.next() } else { all.last() };
     let line = line.filter(|_| !spot.inner && !spot.kind.stands_alone());
+    // Behind the last line of an entry that is not C comes the next entry.
+    let beside = line.as_ref().filter(|_| file.language() != Language::C);
+    let mut around = around(file, beside.map_or(at, |line| line.start));
+    if spot.inline() {
+        around.extend(rest(file, at));
+    } else if else_follows(file, at) {
+        around.push("before else".to_owned());
+    }
     Place {
         edit: edit.clone(),
         deed: deed.to_owned(),
@@ -107,14 +114,49 @@ pub fn around(file: &FileText, at: usize) -> Vec<String> {
     if file.language() != Language::C {
         return build::around(file, at);
     }
-    let branches = file.scan().branches.iter();
-    let inside = branches.filter(|b| b.body.start <= at && at <= b.body.end);
-    let mut all: Vec<String> = inside.map(|b| format!("#if {}", b.condition)).collect();
+    let branches = &file.scan().branches;
+    let inside = branches.iter().filter(|b| b.body.start <= at && at <= b.body.end);
+    let mut all: Vec<String> = inside.map(|b| conditions(branches, b)).collect();
     if let Some(before) = Before::at(file, at) {
         let next = first_code(file, at..file.bytes().len());
         all.extend(before.told(next.as_ref()));
+        all.extend(before.loops(at));
     }
     all
+}
+
+/// The condition of a branch, with those that it is the `#elif` or `#else` of.
+fn conditions(all: &[Branch], branch: &Branch) -> String {
+    let before = all.iter().filter(|b| b.group == branch.group && b.body.end <= branch.body.start);
+    let before: Vec<&str> = before.map(|b| b.condition.as_str()).collect();
+    // That of the `#else` of an `#if` has it.
+    if before.is_empty() || before.len() == 1 && branch.condition.starts_with("else ") {
+        return format!("#if {}", branch.condition);
+    }
+    format!("#if {} behind {}", branch.condition, before.join(", "))
+}
+
+/// What stands on the other side of a span inside of a statement, up to its end.
+fn rest(file: &FileText, at: usize) -> Option<String> {
+    const MOST: usize = 64;
+    if file.language() != Language::C {
+        return None;
+    }
+    let mut depth = 0_usize;
+    let tokens = Lexer::new(file.bytes(), at..file.bytes().len(), Language::C);
+    let tokens = tokens.filter(|t| t.kind != TokenKind::Comment);
+    let rest = tokens.map(|t| t.of(file.bytes())).take_while(|word| {
+        match *word {
+            b"(" | b"[" => depth += 1,
+            b")" | b"]" if depth > 0 => depth -= 1,
+            b")" | b"]" | b";" | b"{" | b"}" => return false,
+            b"," => return depth > 0,
+            _ => {}
+        }
+        true
+    });
+    let rest: Vec<_> = rest.take(MOST).map(String::from_utf8_lossy).collect();
+    (!rest.is_empty()).then(|| format!("before {}", rest.join(" ")))
 }
 
 /// Whether an `else` stands behind `at`: what is put or left out before it parts it from its `if`.
@@ -209,6 +251,12 @@ mod tests {
             ("#ifdef X\nint a;\n@#endif\n", vec!["#if X"]),
             ("#ifdef X\nint a;\n#endif\n@int b;\n", vec![]),
             ("#ifdef X\n#else\n@int a;\n#endif\n", vec!["#if else X"]),
+            ("#if A\n#elif B\n@int a;\n#endif\n", vec!["#if B behind A"]),
+            ("#if A\n#elif B\n#else\n@int a;\n#endif\n", vec!["#if else A behind A, B"]),
+            (
+                "void f(void)\n{\n\tdo {\n@\t\ta();\n\t} while (x);\n}\n",
+                vec!["f()", "do", "do while (x)"],
+            ),
             ("void f(void)\n{\n@\ta();\n}\n", vec!["f()"]),
             ("void f(void)\n{\n\ta();\n@}\n", vec!["f()"]),
             ("void f(void)\n{\n\tif (x) {\n\t\ta();\n\t}\n@}\n", vec!["f()"]),
@@ -255,6 +303,26 @@ mod tests {
         assert_eq!(line(&spot, false), (5, "\tb();\n".to_owned()));
         spot.inner = true;
         assert_eq!(line(&spot, false), (5, String::new()));
+    }
+
+    #[test]
+    fn both_sides_of_a_span_count() {
+        let text = "void f(void)\n{\n\tx = alloc(len * n, a) + 1;\n}\n";
+        let (file, mut spot) = spot(text, "len");
+        spot.shape = super::super::locate::Shape::Span;
+        let want = ["f()", "behind x = alloc(", "before * n"];
+        assert_eq!(taken(&KeyPath::root(), "", &file, &spot).around, want);
+    }
+
+    #[test]
+    fn a_property_of_a_kconfig_entry_is_in_it_whatever_follows() {
+        let text = "config X\n\tbool\n\tdepends on Q\n\nconfig Y\n\tbool\n";
+        let (_, spot) = spot(text, "\tdepends on Q\n");
+        let file = FileText::new("net/Kconfig", text.as_bytes().to_vec());
+        for before in [true, false] {
+            let place = beside(&KeyPath::root(), "", &file, &spot, before);
+            assert_eq!(place.around, ["config X"], "{before}");
+        }
     }
 
     #[test]

@@ -206,6 +206,12 @@ fn what_is_torn_or_governed_is_a_conflict_without_any_record() {
             "would part from it",
         ),
         (
+            "at = { text = \"n->list = 0;\" }\nreplace = { text = \"\\tx();\\n\\ty();\" }",
+            list,
+            "\tif (n == 1) {\n\t\tif (n)\n\t\t\tn->list = 0;\n\t}\n",
+            "2 statements take its place",
+        ),
+        (
             "at = { text = \"if (n) n->list = 0;\" }\ndelete = true",
             list,
             "\tif (n)\n\t\tn->list = 0;\n\telse\n\t\tx();\n",

@@ -112,6 +112,14 @@ pub fn check_governed(file: &FileText, spot: &Spot) -> Result<(), Miss> {
     if spot.inline() { Ok(()) } else { nesting::check_taken(file, spot) }
 }
 
+/// What an `if`, `else` or loop governs can only be replaced by one statement.
+///
+/// # Errors
+/// Says so.
+pub fn check_replaced(file: &FileText, spot: &Spot, text: &str) -> Result<(), Miss> {
+    if spot.inline() { Ok(()) } else { nesting::check_replaced(file, spot, text) }
+}
+
 /// The place taken out.
 #[must_use]
 pub fn delete(file: &FileText, spot: &Spot, fit: Fit) -> Splice {

@@ -1,7 +1,7 @@
 //! Guards edits in C: text before or behind an unbraced body would change what an `if`, `else`
 //! or loop governs, whatever the indentation says, and so would taking it out.
 
-use super::super::before::{Before, first_code, host};
+use super::super::before::{Before, first_code, host, statements};
 use super::super::file_text::FileText;
 use super::super::found::else_follows;
 use super::super::locate::{Miss, Near, Spot};
@@ -14,8 +14,13 @@ const PARTED: &str = "an `else` follows: text here would part it from its `if`";
 fn applies(file: &FileText, spot: &Spot) -> bool {
     file.language() == Language::C
         && host(file, spot.span.start).is_some_and(|item| {
-            let body = item.body.as_ref();
-            item.kind == ItemKind::Function && body.is_some_and(|b| spot.span.end <= b.end)
+            let end = match item.kind {
+                ItemKind::Function => item.body.as_ref().map(|b| b.end),
+                ItemKind::Macro => Some(item.span.end),
+                _ => None,
+            };
+            // The line break behind a macro is none of it.
+            end.is_some_and(|end| spot.span.end <= end + 1)
         })
 }
 
@@ -84,4 +89,23 @@ pub(super) fn check_taken(file: &FileText, spot: &Spot) -> Result<(), Miss> {
         return Err(unfit(file, what, start, why));
     }
     Ok(())
+}
+
+/// Whether `text` may take the place of `spot`: for what an `if`, `else` or loop governs, only one
+/// statement can.
+pub(super) fn check_replaced(file: &FileText, spot: &Spot, text: &str) -> Result<(), Miss> {
+    let (start, end) = (spot.span.start, spot.span.end);
+    if !applies(file, spot) || first_code(file, start..end).is_none() || !governed(file, start) {
+        return Ok(());
+    }
+    match statements(text.as_bytes()) {
+        1 => Ok(()),
+        n => {
+            let why = format!(
+                "it is the unbraced body of an if, else or loop, and {n} statements take its place: \
+                 replace both, with braces"
+            );
+            Err(unfit(file, "the place at", start, &why))
+        }
+    }
 }

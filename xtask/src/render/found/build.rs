@@ -13,9 +13,30 @@ pub fn around(file: &FileText, at: usize) -> Vec<String> {
         kconfig(file, at)
     } else if makes || name.rsplit_once('.').is_some_and(|(_, end)| end == "mk") {
         makefile(file, at)
+    } else if [".S", ".lds"].iter().any(|end| name.ends_with(end)) {
+        assembly(file, at)
     } else {
         Vec::new()
     }
+}
+
+/// Conditions of the preprocessor, as they are written.
+fn assembly(file: &FileText, at: usize) -> Vec<String> {
+    let mut open: Vec<String> = Vec::new();
+    for line in lines(file.bytes(), 0..at) {
+        let line = String::from_utf8_lossy(file.get(line)).into_owned();
+        let Some(rest) = line.trim().strip_prefix('#').map(str::trim_start) else { continue };
+        if rest.starts_with("if") {
+            open.push(format!("#{rest}"));
+        } else if rest.starts_with("el") {
+            if let Some(last) = open.last_mut() {
+                *last = format!("#{rest} of {last}");
+            }
+        } else if rest.starts_with("endif") {
+            open.pop();
+        }
+    }
+    open
 }
 
 /// The words of each line before `at`, and whether it begins in the first column.
@@ -30,9 +51,13 @@ fn words(file: &FileText, at: usize) -> impl Iterator<Item = (bool, Vec<String>)
 fn kconfig(file: &FileText, at: usize) -> Vec<String> {
     let mut open: Vec<String> = Vec::new();
     let mut entry = None;
-    // Help is indented, and may begin with any of these words.
-    for (_, words) in words(file, at).filter(|(first, _)| *first) {
+    for (first, words) in words(file, at) {
         match words.first().map(String::as_str) {
+            Some("config" | "menuconfig") if first || is_entry(&words) => {
+                entry = Some(words.join(" "));
+            }
+            // Help is indented, and may begin with any of these words.
+            _ if !first => {}
             Some("if" | "menu" | "choice") => {
                 open.push(words.join(" "));
                 entry = None;
@@ -41,13 +66,18 @@ fn kconfig(file: &FileText, at: usize) -> Vec<String> {
                 open.pop();
                 entry = None;
             }
-            Some("config" | "menuconfig") => entry = Some(words.join(" ")),
             _ => {}
         }
     }
     // Text at an entry's beginning is put before it.
     open.extend(entry.filter(|_| !starts_entry(file, at)));
     open
+}
+
+/// Whether an indented line begins an entry, as in a choice: help has more to say.
+fn is_entry(words: &[String]) -> bool {
+    let symbol = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
+    words.len() == 2 && words.get(1).is_some_and(|w| w.chars().all(symbol))
 }
 
 /// Whether no property of an entry stands at `at`.
@@ -103,7 +133,14 @@ mod tests {
             ("net/Kconfig", "config A\n\thelp\n\t  if it\n\t  endif\n@config B\n", vec![]),
             ("Kconfig", "config A\n\tbool \"a\"\n@\tselect C\n", vec!["config A"]),
             ("Kconfig", "menu \"m\"\nchoice\nconfig A\n@endchoice\n", vec!["menu \"m\"", "choice"]),
+            (
+                "Kconfig",
+                "choice\n\tconfig A\n\t\tbool\n@\t\tselect C\n",
+                vec!["choice", "config A"],
+            ),
             ("doc/a.rst", "if x\n@b\n", vec![]),
+            ("a.S", "#ifdef A\n#else\n@\tnop\n#endif\n", vec!["#else of #ifdef A"]),
+            ("a.lds.S", "# if A\n# endif\n@b\n", vec![]),
         ] {
             let at = text.find('@').unwrap();
             let file = FileText::new(path, text.replace('@', "").into_bytes());
