@@ -174,7 +174,22 @@ fn what_is_torn_or_governed_is_a_conflict_without_any_record() {
     let before = "at = { text = \"n->list = 0;\" }\ninsert-before = { text = \"\\tx();\" }";
     let block = "at = { text = \"{ n->list = 0; }\" }\n";
     let list = "\tn->list = 0;\n";
+    let tokens = "at = { tokens = \"n->list = 0;\" }\n";
+    let governed = "\tif (n)\n\t\tn->list = 0;\n";
     for (edit, from, to, want) in [
+        (format!("{tokens}delete = true").as_str(), list, governed, "unbraced body of an if"),
+        (
+            format!("{tokens}insert-before = {{ text = \"x(); \" }}").as_str(),
+            list,
+            governed,
+            "unbraced body of an if",
+        ),
+        (
+            format!("{tokens}replace = {{ text = \"x(); y();\" }}").as_str(),
+            list,
+            governed,
+            "2 statements take its place",
+        ),
         (range, list, "\tif (n) {\n\t\tn->list = 0;\n\t}\n", "which would be torn"),
         (range, list, "#ifdef X\n\tn->list = 0;\n#endif\n", "from net/dev.c:4 to net/dev.c:7"),
         (
@@ -223,6 +238,8 @@ fn what_is_torn_or_governed_is_a_conflict_without_any_record() {
     }
     for (edit, from, to) in [
         (delete, list, "\tx();\n\tn->list = 0;\n"),
+        (format!("{tokens}replace = {{ text = \"x();\" }}").as_str(), list, governed),
+        (format!("{tokens}delete = true").as_str(), list, "\tx();\n\tn->list = 0;\n"),
         // Each branch opens the block that both close.
         (
             "at = { from = { text = \"#ifdef X\" }, to = { text = \"x(); }\" } }\ndelete = true",

@@ -68,6 +68,9 @@ pub fn insert(
     let at = if before { spot.span.start } else { spot.span.end };
     if spot.inline() {
         check_lines(file, spot)?;
+        if text.trim_end().ends_with(';') {
+            nesting::check(file, spot, before)?;
+        }
         let text = file_ends(file, strip_newline(text));
         return Ok(Splice { span: at..at, text });
     }
@@ -109,7 +112,11 @@ pub fn check_lines(file: &FileText, spot: &Spot) -> Result<(), Miss> {
 /// # Errors
 /// Says so.
 pub fn check_governed(file: &FileText, spot: &Spot) -> Result<(), Miss> {
-    if spot.inline() { Ok(()) } else { nesting::check_taken(file, spot) }
+    // A part of a statement leaves one.
+    if spot.inline() && !file.get(spot.span.clone()).ends_with(b";") {
+        return Ok(());
+    }
+    nesting::check_taken(file, spot)
 }
 
 /// What an `if`, `else` or loop governs can only be replaced by one statement.
@@ -117,7 +124,11 @@ pub fn check_governed(file: &FileText, spot: &Spot) -> Result<(), Miss> {
 /// # Errors
 /// Says so.
 pub fn check_replaced(file: &FileText, spot: &Spot, text: &str) -> Result<(), Miss> {
-    if spot.inline() { Ok(()) } else { nesting::check_replaced(file, spot, text) }
+    // What takes the place of a whole statement is one, however it lies in its lines.
+    if spot.inline() && !file.get(spot.span.clone()).ends_with(b";") {
+        return Ok(());
+    }
+    nesting::check_replaced(file, spot, text)
 }
 
 /// The place taken out.
